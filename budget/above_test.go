@@ -39,7 +39,8 @@ func TestAboveIsTheLawAddedUp(t *testing.T) {
 		}
 		for n := int64(-20); n < 20 && m.Kind == DiscreteLaplace; n++ {
 			if ratio := m.Above(n-1) / m.Above(n); ratio > math.Exp(1/parameter)*(1+1e-12) {
-				t.Errorf("%s of %v: one row more changes the chance to be above %d by a factor of %v", m.Kind, m.Parameter, n,
+				t.Errorf("%s of %v: one row more changes the chance to be above %d by a factor of %v", m.Kind,
+					m.Parameter, n,
 					ratio)
 			}
 		}

@@ -90,7 +90,8 @@ func TestCalibrateFindsTheLeastNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bound, err := mustCompose(t, more...).EpsilonAt(delta); err != nil || exactly(bound.Value).Cmp(epsilon) <= 0 {
+			if bound, err := mustCompose(t, more...).EpsilonAt(delta); err != nil ||
+				exactly(bound.Value).Cmp(epsilon) <= 0 {
 				t.Errorf("a thousandth more ρ has ε = %v still (%v)", bound.Value, err)
 			}
 			t.Logf("ρ %.6g, of the conversion %.6g: %.1f%% less variance", nearest(rho), nearest(plain),

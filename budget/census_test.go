@@ -105,7 +105,8 @@ func TestCensusNoiseIsAsPrinted(t *testing.T) {
 				continue
 			}
 			percent, sigma, _ := strings.Cut(printed, "/")
-			assertPrints(t, l.name+" percent "+censusQueries[i], nearest(new(big.Rat).Quo(rho, censusRho()))*100, percent)
+			assertPrints(t, l.name+" percent "+censusQueries[i], nearest(new(big.Rat).Quo(rho, censusRho()))*100,
+				percent)
 			assertPrints(t, l.name+" sigma "+censusQueries[i], 1/math.Sqrt(nearest(rho)), sigma)
 		}
 	}
@@ -156,7 +157,10 @@ func TestCensusAttributes(t *testing.T) {
 	} {
 		var moved []Mechanism
 		for _, l := range censusLevels {
-			moved = append(moved, l.mechanisms(func(query string) bool { return strings.ContainsAny(query, c.letters) })...)
+			moved = append(moved, l.mechanisms(func(query string) bool {
+				return strings.ContainsAny(query,
+					c.letters)
+			})...)
 		}
 		assertPrints(t, "ε of "+c.name, censusEpsilon(t, moved), c.epsilon)
 	}

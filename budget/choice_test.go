@@ -37,10 +37,13 @@ func TestShortfallBoundsTheWorstScores(t *testing.T) {
 						lambda := e / float64(moves)
 						worst := chance(kind, n, lambda, float64(margin+1))
 						if worst > exceeded*(1+1e-6)+1e-8 || exceeded > probability {
-							t.Errorf("%s of %d, λ=%g: beyond %d with probability %g, not %g", kind, n, lambda, margin, worst, exceeded)
+							t.Errorf("%s of %d, λ=%g: beyond %d with probability %g, not %g", kind, n, lambda, margin,
+								worst, exceeded)
 						}
-						if kind == ExponentialMechanism && margin > 0 && chance(kind, n, lambda, float64(margin)) <= probability {
-							t.Errorf("%s of %d, λ=%g: a margin of %d is enough for %g", kind, n, lambda, margin-1, probability)
+						if kind == ExponentialMechanism && margin > 0 &&
+							chance(kind, n, lambda, float64(margin)) <= probability {
+							t.Errorf("%s of %d, λ=%g: a margin of %d is enough for %g", kind, n, lambda, margin-1,
+								probability)
 						}
 						if kind == PermuteAndFlip && worst < exceeded-exceeded*exceeded {
 							t.Errorf("%s of %d, λ=%g: the bound %g is far above %g", kind, n, lambda, exceeded, worst)

@@ -265,7 +265,8 @@ func judgeByOutcomes(t *testing.T, name string, steps []budget.Mechanism, ways [
 		least := 0.0
 		for i, way := range ways {
 			if at, rounding := way.delta(bound.Value); at-rounding > delta {
-				t.Errorf("%s: ε = %v is said to be enough for δ = %v, and change %d has δ = %v", name, bound.Value, delta, i, at)
+				t.Errorf("%s: ε = %v is said to be enough for δ = %v, and change %d has δ = %v", name, bound.Value,
+					delta, i, at)
 			}
 			least = max(least, way.epsilonAt(delta))
 		}
@@ -410,7 +411,8 @@ func TestSkellamRhoAgainstItsOutcomes(t *testing.T) {
 			rho, all := ratFloat(m.Rho()), ratFloat(composed(t, []budget.Mechanism{m, m, m}).Rho())
 			worst = max(worst, rho/most-1)
 			if !(rho >= most && rho <= most*(1+1e-3)) || math.Abs(all/(3*rho)-1) > 1e-12 {
-				t.Errorf("variance %v, norms %v: ρ is %v, of three runs %v, and the largest ratio %v", variance, norms, rho,
+				t.Errorf("variance %v, norms %v: ρ is %v, of three runs %v, and the largest ratio %v", variance, norms,
+					rho,
 					all, most)
 			}
 			if variance.Cmp(big.NewRat(1, 1)) == 0 && norms[0] == norms[1] && rho < 1.05*gaussian {

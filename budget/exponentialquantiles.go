@@ -28,7 +28,8 @@ func CommonShares(at []*big.Rat) (numerators []int64, denominator int64, err err
 		divisor := new(big.Int).GCD(nil, nil, common, share.Denom())
 		common.Mul(common, divisor.Quo(share.Denom(), divisor))
 		if common.BitLen() > 32 {
-			return nil, 0, errors.New("the shares of quantiles need a common denominator below 2^32: use shares of fewer digits")
+			return nil, 0, errors.New("the shares of quantiles need a common denominator below 2^32: use shares of " +
+				"fewer digits")
 		}
 	}
 	for _, share := range at {
@@ -64,7 +65,8 @@ func QuantilesFor(cost Cost, at []*big.Rat, rows UnitRows) (Mechanism, error) {
 		return Mechanism{}, err
 	}
 	if orZero(cost.Epsilon).Sign() <= 0 && orZero(cost.Rho).Sign() <= 0 || orZero(cost.Delta).Sign() > 0 {
-		return Mechanism{}, errors.New("quantiles: the budget must be a positive epsilon, or a positive rho without a delta")
+		return Mechanism{}, errors.New(
+			"quantiles: the budget must be a positive epsilon, or a positive rho without a delta")
 	}
 	if len(at) == 0 || rows.Total <= 0 || rows.PerCell <= 0 || rows.Cells <= 0 {
 		return Mechanism{}, errors.New("quantiles: there must be shares, cells and rows of a unit")

@@ -155,7 +155,8 @@ type quantileCase struct {
 
 func quantileCases() []quantileCase {
 	var all []quantileCase
-	for _, at := range [][]*big.Rat{rats("1/2"), rats("1/4"), rats("0.9"), rats("1/4", "1/2", "3/4"), rats("1/2", "1/2"),
+	for _, at := range [][]*big.Rat{rats("1/2"), rats("1/4"), rats("0.9"), rats("1/4", "1/2", "3/4"),
+		rats("1/2", "1/2"),
 		rats("1/10", "2/3")} {
 		for _, rows := range []UnitRows{{1, 1, 1, false}, {2, 2, 1, false}, {2, 2, 2, false}, {2, 1, 3, false},
 			{3, 2, 2, false}, {5, 3, 2, false}} {
@@ -348,7 +349,8 @@ func TestComposedQuantilesBoundDelta(t *testing.T) {
 				n := randomNeighbours(random, c.rows)
 				worst = max(worst, deltaOfChoices(n.choices(numerators, denominator, nearest(m.Parameter)), epsilon))
 			}
-			t.Logf("%v, %v: δ(%g) = %.4g of %.4g (%s)", c.at, c.rows, epsilon, worst, bound, loss.DeltaAt(epsilon).Method)
+			t.Logf("%v, %v: δ(%g) = %.4g of %.4g (%s)", c.at, c.rows, epsilon, worst, bound,
+				loss.DeltaAt(epsilon).Method)
 			if worst > bound*(1+1e-9) || worst < c.close*bound && epsilon < 0.5 {
 				t.Errorf("%v, %v: δ(%g) = %.6g, of %.6g", c.at, c.rows, epsilon, worst, bound)
 			}
@@ -424,15 +426,19 @@ func TestQuantilesByHand(t *testing.T) {
 		shifts         int
 		choice, common string
 	}{
-		{rats("1/2"), UnitRows{1, 1, 100, false}, Cost{Epsilon: big.NewRat(1, 2)}, "1/2", "1", "1", "1/2", "1/32", 1, "1/2",
+		{rats("1/2"), UnitRows{1, 1, 100, false}, Cost{Epsilon: big.NewRat(1, 2)}, "1/2", "1", "1", "1/2", "1/32", 1,
+			"1/2",
 			"1/2"},
-		{rats("1/4", "1/2", "3/4"), UnitRows{2, 2, 100, false}, Cost{Epsilon: big.NewRat(1, 1)}, "1/16", "16", "88", "1",
+		{rats("1/4", "1/2", "3/4"), UnitRows{2, 2, 100, false}, Cost{Epsilon: big.NewRat(1, 1)}, "1/16", "16", "88",
+			"1",
 			"11/256", 1, "3/16", "1/4"},
-		{rats("1/4"), UnitRows{2, 1, 100, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/12", "12", "36", "1", "1/32", 0, "1/4",
+		{rats("1/4"), UnitRows{2, 1, 100, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/12", "12", "36", "1", "1/32", 0,
+			"1/4",
 			"1/4"},
 		{rats("1/4"), UnitRows{2, 1, 1, true}, Cost{Epsilon: big.NewRat(1, 1)}, "1/4", "4", "16", "1", "1/8", 1, "3/4",
 			"1/4"},
-		{rats("1/2", "1/2"), UnitRows{1, 1, 7, true}, Cost{Rho: big.NewRat(1, 1)}, "1", "4", "8", "4", "1", 1, "1", "1/2"},
+		{rats("1/2", "1/2"), UnitRows{1, 1, 7, true}, Cost{Rho: big.NewRat(1, 1)}, "1", "4", "8", "4", "1", 1, "1",
+			"1/2"},
 	} {
 		m, err := QuantilesFor(c.cost, c.at, c.rows)
 		if err != nil {
@@ -525,10 +531,12 @@ func TestRankMarginIsReached(t *testing.T) {
 					return p[1]
 				}
 				if attained < confidence || math.Abs(worst(margin)-attained) > 1e-12 {
-					t.Errorf("θ %v, %d candidates: P(u ≤ %d) ≥ %g, is %g", theta, candidates, margin, attained, worst(margin))
+					t.Errorf("θ %v, %d candidates: P(u ≤ %d) ≥ %g, is %g", theta, candidates, margin, attained,
+						worst(margin))
 				}
 				if margin > 0 && worst(margin-1) >= confidence {
-					t.Errorf("θ %v, %d candidates: %d is not the least margin for %g", theta, candidates, margin, confidence)
+					t.Errorf("θ %v, %d candidates: %d is not the least margin for %g", theta, candidates, margin,
+						confidence)
 				}
 			}
 		}
@@ -546,7 +554,8 @@ func TestRankMarginIsReached(t *testing.T) {
 		{quantiles(rats("1e-40")[0]), 9, 0.95, math.MaxInt64, 1},
 		{Mechanism{Kind: ExponentialMechanism, Parameter: big.NewRat(1, 1)}, 9, 0.95, 0, 0},
 	} {
-		if margin, attained := c.m.RankMargin(c.candidates, c.confidence); margin != c.margin || attained != c.attained {
+		if margin, attained := c.m.RankMargin(c.candidates, c.confidence); margin != c.margin ||
+			attained != c.attained {
 			t.Errorf("%v, %d at %g: %d, %g", c.m, c.candidates, c.confidence, margin, attained)
 		}
 	}
@@ -604,7 +613,8 @@ func TestQuantileIntervalsAreReached(t *testing.T) {
 				low := right(-shift, []float64{float64(beyond), float64(candidates - 2), 0}, 1)
 				high := right(shift, []float64{0, float64(candidates - 2), float64(beyond)}, 3)
 				if holds := low + high - 1; holds < attained-1e-12 || holds > 0.96 {
-					t.Errorf("θ %v, share %v of %d candidates: %.5f hold, at least %.5f are said to", theta, share, candidates, holds,
+					t.Errorf("θ %v, share %v of %d candidates: %.5f hold, at least %.5f are said to", theta, share,
+						candidates, holds,
 						attained)
 				}
 			}
@@ -635,7 +645,8 @@ func TestQuantileIntervalsCover(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("θ %v, share %v: shift %d, beyond %d, at least %.4g, attained %.4g; %.4g with nothing beyond", theta, share,
+			t.Logf("θ %v, share %v: shift %d, beyond %d, at least %.4g, attained %.4g; %.4g with nothing beyond",
+				theta, share,
 				shift, beyond, least, attained, without)
 			if least < attained-1e-12 {
 				t.Errorf("θ %v, share %v: covers with %.6g only", theta, share, least)

@@ -99,7 +99,8 @@ func TestWhatIsNoMechanismProtectsNothing(t *testing.T) {
 	for _, mu := range []float64{0, 5e-324, 1e-200, 1e-5, 0.499, 0.5, 1, 1e5, 1e200, math.MaxFloat64} {
 		for _, epsilon := range []float64{-inf, -1e300, -800, -1, -1e-300, 0, 1e-300, 1, 800, 1e300, inf} {
 			delta := Gaussian{1, mu}.Delta(epsilon)
-			if !(delta >= 0 && delta <= 1) || epsilon <= -800 && delta != 1 || epsilon == 0 && mu == 0 && delta > 1e-16 {
+			if !(delta >= 0 && delta <= 1) || epsilon <= -800 && delta != 1 || epsilon == 0 && mu == 0 &&
+				delta > 1e-16 {
 				t.Errorf("μ %v: δ(%v) = %v", mu, epsilon, delta)
 			}
 		}

@@ -51,7 +51,8 @@ func readLawTables(t *testing.T) []lawTable {
 func assertRelative(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) {
-		t.Errorf("%s = %.17g, want %.17g (relative %.2g, allowed %.2g)", what, got, want, math.Abs(got/want-1), tolerance)
+		t.Errorf("%s = %.17g, want %.17g (relative %.2g, allowed %.2g)", what, got, want, math.Abs(got/want-1),
+			tolerance)
 	}
 }
 
@@ -122,12 +123,14 @@ func TestGaussianFormsAgreeWhereTheyMeet(t *testing.T) {
 		direct := 1 + 2*gaussianUpperSum(sigmaSquared, 1)
 		assertRelative(t, "normaliser", gaussianNormaliser(sigmaSquared), direct, 4e-16)
 	}
-	assertRelative(t, "variance below the seam", discreteGaussian{}.variance(math.Nextafter(poissonFrom, 0)), poissonFrom, 1e-15)
+	assertRelative(t, "variance below the seam", discreteGaussian{}.variance(math.Nextafter(poissonFrom, 0)),
+		poissonFrom, 1e-15)
 	for _, sigmaSquared := range []float64{eulerFrom, eulerFrom + 1.25, 1e8} {
 		sigma := math.Sqrt(sigmaSquared)
 		for _, z := range []float64{0, 0.1, 1, 1.96, 1.999, 2, 2.001, 3, 6, 12, 30} {
 			from := math.Floor(z*sigma) + 1
-			assertRelative(t, "tail", gaussianUpperSumByEuler(sigmaSquared, from), gaussianUpperSum(sigmaSquared, from), 1e-12)
+			assertRelative(t, "tail", gaussianUpperSumByEuler(sigmaSquared, from),
+				gaussianUpperSum(sigmaSquared, from), 1e-12)
 		}
 	}
 }

@@ -107,7 +107,8 @@ func faultsOfLaw(kind Kind, l law, parameter *big.Rat) (faults []string) {
 	value, _ := parameter.Float64()
 	m := massesOf(l, value)
 	fault := func(what string, got, want float64) {
-		faults = append(faults, fmt.Sprintf("%s %s: %s is %g, and by its probabilities %g", kind, FormatRat(parameter), what, got, want))
+		faults = append(faults, fmt.Sprintf("%s %s: %s is %g, and by its probabilities %g", kind, FormatRat(parameter),
+			what, got, want))
 	}
 	near := func(what string, got, want, relative float64) {
 		if !(math.Abs(got-want) <= relative*math.Abs(want)+1e-9) {

@@ -78,7 +78,8 @@ func (m Mechanism) Validate() error {
 		return fmt.Errorf("%s: param must be positive", m.Kind)
 	}
 	if limit := new(big.Int).Lsh(big.NewInt(1), bits); m.Parameter.Cmp(new(big.Rat).SetInt(limit)) > 0 {
-		return fmt.Errorf("%s: param is above 2^%d, more noise than a 64-bit count can carry: spend more budget here or ask for fewer tables", m.Kind, bits)
+		return fmt.Errorf("%s: param is above 2^%d, more noise than a 64-bit count can carry: spend more budget here "+
+			"or ask for fewer tables", m.Kind, bits)
 	}
 	if !m.Kind.hasSensitivities() {
 		if m.L1 != nil || m.L2Squared != nil || m.Shifts != nil {

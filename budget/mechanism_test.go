@@ -88,7 +88,8 @@ func TestMechanismsRefuseWhatCannotBe(t *testing.T) {
 		}
 	}
 	var none Mechanism
-	if margin, attained := none.Margin(0.95); none.Variance() != 0 || margin != 0 || attained != 0 || none.Rho() != nil {
+	if margin, attained := none.Margin(0.95); none.Variance() != 0 || margin != 0 || attained != 0 ||
+		none.Rho() != nil {
 		t.Error("a mechanism that does not validate gave figures")
 	}
 	if _, err := none.Epsilon(); err == nil {
@@ -107,7 +108,8 @@ func TestMechanismJSON(t *testing.T) {
 		t.Fatalf("%s, %v; want %s", data, err, want)
 	}
 	var back Mechanism
-	if err := json.Unmarshal(data, &back); err != nil || back.Parameter.Cmp(m.Parameter) != 0 || back.L1.Cmp(m.L1) != 0 ||
+	if err := json.Unmarshal(data, &back); err != nil || back.Parameter.Cmp(m.Parameter) != 0 ||
+		back.L1.Cmp(m.L1) != 0 ||
 		back.L2Squared.Cmp(m.L2Squared) != 0 || back.Kind != m.Kind {
 		t.Errorf("read back %+v, %v", back, err)
 	}

@@ -65,10 +65,12 @@ func TestMarginsOfMultiplesOfOneUnit(t *testing.T) {
 			for ; within(least*c.unit+c.unit/4) < confidence; least++ {
 			}
 			if got := within(m); got < confidence-1e-10 || attained > got+1e-9 || attained < confidence {
-				t.Errorf("%v of %v, %s: ±%v attains %v, said %v of %v", c.times, c.unit, c.kind, m, got, attained, confidence)
+				t.Errorf("%v of %v, %s: ±%v attains %v, said %v of %v", c.times, c.unit, c.kind, m, got, attained,
+					confidence)
 			}
 			if m < least*c.unit*(1-1e-9) || m > (least+1)*c.unit {
-				t.Errorf("%v of %v, %s: ±%v at %v, the least is %v", c.times, c.unit, c.kind, m, confidence, least*c.unit)
+				t.Errorf("%v of %v, %s: ±%v at %v, the least is %v", c.times, c.unit, c.kind, m, confidence,
+					least*c.unit)
 			}
 		}
 	}

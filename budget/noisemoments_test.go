@@ -22,7 +22,8 @@ func TestMomentsAreThoseOfTheLaw(t *testing.T) {
 		m := MomentsOf([]NoiseTerm{{Weight: -weight, Count: count, Kind: DiscreteLaplace, Parameter: parameter},
 			{Kind: DiscreteGaussian, Count: 1, Parameter: 9}})
 		if math.Abs(m.Deviation/math.Sqrt(second)-1) > 1e-9 || math.Abs(m.fourth/fourth-1) > 1e-9 {
-			t.Errorf("scale %v: moments of %v and %v, expected %v and %v", parameter, m.Deviation*m.Deviation, m.fourth, second,
+			t.Errorf("scale %v: moments of %v and %v, expected %v and %v", parameter, m.Deviation*m.Deviation,
+				m.fourth, second,
 				fourth)
 		}
 	}

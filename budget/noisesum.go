@@ -121,7 +121,10 @@ func sortWidestFirst(all []draws) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(all[j].seriesScale, all[i].seriesScale), i-j) })
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(all[j].seriesScale, all[i].seriesScale),
+			i-j)
+	})
 	out := make([]draws, len(all))
 	for i, from := range order {
 		out[i] = all[from]

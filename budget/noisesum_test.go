@@ -86,7 +86,8 @@ func TestSumsOfIntegersHaveTheirExactLaw(t *testing.T) {
 				at += unit / 2
 			}
 			if math.Abs(margin-at) > 1e-12*at || math.Abs(attained-want.within(least*unit)) > 2e-11 {
-				t.Errorf("%v at %v: margin %v attaining %v, by the law %v and %v", terms, confidence, margin, attained, least*unit,
+				t.Errorf("%v at %v: margin %v attaining %v, by the law %v and %v", terms, confidence, margin, attained,
+					least*unit,
 					want.within(least*unit))
 			}
 		}
@@ -105,9 +106,10 @@ var mixtures = map[string][]NoiseTerm{
 	"coarse and fine": {{2, 2, DiscreteGaussian, 1. / 3}, {0.25, 3, DiscreteGaussian, 1. / 3}},
 	"of two kinds":    {{0.5, 2, DiscreteLaplace, 2}, {0.25, 4, DiscreteGaussian, 1. / 3}, {1, 1, DiscreteGaussian, 2}},
 	"heavy tails":     {{0.75, 1, DiscreteLaplace, 5}, {0.25, 1, DiscreteLaplace, 1}},
-	"wide":            {{0.75, 1, DiscreteLaplace, 12}, {0.25, 9, DiscreteLaplace, 12}, {0.5, 2, DiscreteGaussian, 200}},
-	"almost one":      {{1, 1, DiscreteLaplace, 20}, {0.25, 1, DiscreteGaussian, 3}},
-	"tiny noise":      {{1, 3, DiscreteGaussian, 0.05}, {0.5, 2, DiscreteLaplace, 0.1}},
+	"wide": {{0.75, 1, DiscreteLaplace, 12}, {0.25, 9, DiscreteLaplace, 12},
+		{0.5, 2, DiscreteGaussian, 200}},
+	"almost one": {{1, 1, DiscreteLaplace, 20}, {0.25, 1, DiscreteGaussian, 3}},
+	"tiny noise": {{1, 3, DiscreteGaussian, 0.05}, {0.5, 2, DiscreteLaplace, 0.1}},
 }
 
 // TestBoundsOfUnequalWeightsHold checks that the bound is never above the probability, and never more than 1e-4 below
@@ -130,14 +132,16 @@ func TestBoundsOfUnequalWeightsHold(t *testing.T) {
 		for _, multiple := range []float64{0, 0.3, 0.7, 1.5, 1.959963984540054, 3, 5} {
 			m := multiple * s.Deviation()
 			if got := s.Within(m); got > law.within(m)+1e-12 || got < law.within(m-near)-1e-4 {
-				t.Errorf("%s, %v deviations: attains %v, by the law %v, and %v a little nearer", name, multiple, got, law.within(m),
+				t.Errorf("%s, %v deviations: attains %v, by the law %v, and %v a little nearer", name, multiple, got,
+					law.within(m),
 					law.within(m-near))
 			}
 		}
 		for _, confidence := range []float64{0.5, 0.95, 1 - 1e-7} {
 			m, attained := s.Margin(confidence)
 			truth, left := law.within(m), 1-confidence
-			if attained < confidence || truth < attained-1e-12 || truth > attained+1e-4 && law.within(m-near) > attained+1e-4 {
+			if attained < confidence || truth < attained-1e-12 || truth > attained+1e-4 &&
+				law.within(m-near) > attained+1e-4 {
 				t.Errorf("%s at %v: margin %v attaining %v, by the law %v", name, confidence, m, attained, truth)
 			}
 			if before := law.within(m - near); before > confidence+left/500 {
@@ -208,12 +212,14 @@ func TestIntervalsCoverAsTheLawSays(t *testing.T) {
 	draw := func(term NoiseTerm) float64 {
 		if term.Kind == DiscreteLaplace { // the difference of two geometric draws
 			a := math.Exp(-1 / term.Parameter)
-			return math.Floor(math.Log(1-random.Float64())/math.Log(a)) - math.Floor(math.Log(1-random.Float64())/math.Log(a))
+			return math.Floor(math.Log(1-random.Float64())/math.Log(a)) - math.Floor(
+				math.Log(1-random.Float64())/math.Log(a))
 		}
 		for { // rejection from a discrete Laplace law of scale σ + 1
 			scale := math.Floor(math.Sqrt(term.Parameter)) + 1
 			a := math.Exp(-1 / scale)
-			x := math.Floor(math.Log(1-random.Float64())/math.Log(a)) - math.Floor(math.Log(1-random.Float64())/math.Log(a))
+			x := math.Floor(math.Log(1-random.Float64())/math.Log(a)) - math.Floor(
+				math.Log(1-random.Float64())/math.Log(a))
 			gap := math.Abs(x) - term.Parameter/scale
 			if random.Float64() < math.Exp(-gap*gap/(2*term.Parameter)) {
 				return x
@@ -297,7 +303,8 @@ func TestMarginsOfNextToNoNoise(t *testing.T) {
 				}
 			}
 			if attained < confidence || within < attained-1e-12 {
-				t.Errorf("variance %v, confidence %v: margin %v is said to have %v, and has %v", variance, confidence, margin,
+				t.Errorf("variance %v, confidence %v: margin %v is said to have %v, and has %v", variance, confidence,
+					margin,
 					attained, within)
 			}
 			if said := s.Within(margin); said > within+1e-12 {
@@ -318,7 +325,8 @@ func TestMarginsHaveRoomForRounding(t *testing.T) {
 		{[]NoiseTerm{{1, 3, DiscreteLaplace, never}}, 0},
 		{[]NoiseTerm{{0.25, 3, DiscreteLaplace, never}}, 0.125},
 		{[]NoiseTerm{{1, 1, DiscreteLaplace, never}, {0.5, 1, DiscreteLaplace, 1e-2}}, 0x1p-21},
-		{[]NoiseTerm{{math.Pi, 1, DiscreteLaplace, 1e-2}, {math.Sqrt2, 1, DiscreteGaussian, 1e-4}}, math.Sqrt2 * 0x1p-20},
+		{[]NoiseTerm{{math.Pi, 1, DiscreteLaplace, 1e-2}, {math.Sqrt2, 1, DiscreteGaussian, 1e-4}},
+			math.Sqrt2 * 0x1p-20},
 	} {
 		if margin, attained := NewNoiseSum(c.terms).Margin(0.95); margin != c.want || attained < 1-1e-12 {
 			t.Errorf("%v: margin %g, want %g; attained %g", c.terms, margin, c.want, attained)

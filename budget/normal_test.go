@@ -52,7 +52,8 @@ func TestScaledSlopeBelowZeroIsTheDerivative(t *testing.T) {
 }
 
 func TestNormalQuantileInvertsTheTail(t *testing.T) {
-	for _, p := range []float64{1e-300, 1e-100, 1e-16, 1e-9, 1e-5, 0.02275, 0.3, 0.499999, 0.5, 0.75, 0.999, 1 - 1e-15} {
+	for _, p := range []float64{1e-300, 1e-100, 1e-16, 1e-9, 1e-5, 0.02275, 0.3, 0.499999, 0.5, 0.75, 0.999,
+		1 - 1e-15} {
 		z := NormalQuantile(p)
 		// A change of z by 1e-13·(1+|z|) moves Q by at most (1+z)² times that.
 		assertRelative(t, "Q of the quantile", math.Erfc(z/math.Sqrt2)/2, p, 1e-13*(1+z*z))

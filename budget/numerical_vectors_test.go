@@ -24,14 +24,17 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 	"laplace.delta_k_hetero": func(t *testing.T, v vector) any {
 		var steps []step
 		for _, part := range v.parts(t) {
-			steps = append(steps, continuousLaplace(v.input(t, "l1_sensitivity")/part.input(t, "scale"), part.input(t, "k")))
+			steps = append(steps, continuousLaplace(v.input(t, "l1_sensitivity")/part.input(t, "scale"),
+				part.input(t, "k")))
 		}
 		return deltaOf(v.input(t, "epsilon"), steps...)
 	},
 	"laplace.scale_k": func(t *testing.T, v vector) any {
-		k, s, epsilon, delta := v.input(t, "k"), v.input(t, "l1_sensitivity"), v.input(t, "epsilon"), v.input(t, "delta")
+		k, s, epsilon, delta := v.input(t, "k"), v.input(t, "l1_sensitivity"), v.input(t, "epsilon"),
+			v.input(t, "delta")
 		return leastFor(k*s/epsilon, func(scale float64) bool {
-			return scale >= k*s/epsilon || delta > 0 && deltaWith(usual, epsilon, continuousLaplace(s/scale, k)) <= delta
+			return scale >= k*s/epsilon || delta > 0 &&
+				deltaWith(usual, epsilon, continuousLaplace(s/scale, k)) <= delta
 		})
 	},
 	"dlaplace.delta_k": func(t *testing.T, v vector) any {
@@ -53,12 +56,14 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 	},
 	"dgauss.delta_k": func(t *testing.T, v vector) any {
 		return deltaOf(v.input(t, "epsilon"),
-			step{gaussianAtoms(decimal(v.input(t, "sigma2")), int64(v.input(t, "sensitivity"))), int64(v.input(t, "k"))})
+			step{gaussianAtoms(decimal(v.input(t, "sigma2")), int64(v.input(t, "sensitivity"))),
+				int64(v.input(t, "k"))})
 	},
 	"dgauss.sigma": func(t *testing.T, v vector) any {
 		epsilon, delta := v.input(t, "epsilon"), v.input(t, "delta")
 		return leastFor(1e3, func(sigma float64) bool {
-			return deltaOf(epsilon, step{gaussianAtoms(exactly(sigma*sigma), int64(v.input(t, "sensitivity"))), 1}) <= delta
+			return deltaOf(epsilon, step{gaussianAtoms(exactly(sigma*sigma), int64(v.input(t, "sensitivity"))),
+				1}) <= delta
 		})
 	},
 	"dgauss.cdf_truncated": func(t *testing.T, v vector) any {
@@ -90,7 +95,8 @@ var numericalKinds = map[string]func(t *testing.T, v vector) any{
 		}
 	},
 	"psg.sigma_k": func(t *testing.T, v vector) any {
-		g := subsampledGaussian{Rate: v.input(t, "sampling_prob"), Gaussian: Gaussian{L2: v.inputOr("l2_sensitivity", 1)}}
+		g := subsampledGaussian{Rate: v.input(t, "sampling_prob"),
+			Gaussian: Gaussian{L2: v.inputOr("l2_sensitivity", 1)}}
 		return leastFor(1e3, func(sigma float64) bool {
 			g.Sigma = sigma
 			k := int64(v.input(t, "k"))

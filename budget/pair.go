@@ -244,7 +244,8 @@ func (t tails) spreadOver(h, theta float64, add func(j int64, mass float64)) flo
 			if left.upper {
 				heaviest = left.p
 			}
-			if left.upper == right.upper && float64(heaviest*Exp(float64(theta*at(j+width))))*float64(width*width) < 0.01 {
+			if left.upper == right.upper &&
+				float64(heaviest*Exp(float64(theta*at(j+width))))*float64(width*width) < 0.01 {
 				break
 			}
 			width /= 2

@@ -25,13 +25,15 @@ const maxCounts = 1 << 22
 // probabilities reach 1 within about four million ids.
 func (s PartitionSelection) Validate() error {
 	if !(s.Epsilon > 0) || !(s.Delta > 0) || s.Delta > 1 || s.MaxPartitions < 1 {
-		return errors.New("partition selection: epsilon, delta and the number of partitions of an id must be positive, and delta at most 1")
+		return errors.New("partition selection: epsilon, delta and the number of partitions of an id must be " +
+			"positive, and delta at most 1")
 	}
 	epsilon, delta := s.perPartition()
 	// π rises to ½ and from there to 1 in at most ln(1/δ)/ε counts each, and by δ at
 	// each count.
 	if !(delta > 0) || math.Min(2*(-Log(delta)+1)/epsilon, 1/delta) > maxCounts {
-		return fmt.Errorf("partition selection: epsilon and delta of one partition are so small that even %d ids might not suffice: raise them, or let an id count in fewer partitions", maxCounts)
+		return fmt.Errorf("partition selection: epsilon and delta of one partition are so small that even %d ids "+
+			"might not suffice: raise them, or let an id count in fewer partitions", maxCounts)
 	}
 	return nil
 }

@@ -199,7 +199,8 @@ func newTerm(s step, g grid, theta float64) term {
 	}
 	switch inner := s.pair.(type) {
 	case tails: // differences of tails lose digits in every cell, at random
-		t.relative += float64(128 * unitRoundoff * (theta + 1) * max(1, math.Sqrt(float64(len(t.mass))/float64(s.count))))
+		t.relative += float64(128 * unitRoundoff * (theta + 1) * max(1,
+			math.Sqrt(float64(len(t.mass))/float64(s.count))))
 	case *sum:
 		// Each position receives from this many masses of the inner sum, and a mass moved to the next multiple weighs up to
 		// e^{θh} as much.

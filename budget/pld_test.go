@@ -59,7 +59,8 @@ func judge(t *testing.T, name string, steps []budget.Mechanism, excess float64, 
 			t.Fatalf("%s: %v", name, err)
 		}
 		if got.Value < want.Delta*(1-1e-13)-want.Error {
-			t.Errorf("%s, ε = %v: δ = %v (%s) is below %v ± %v", name, epsilon, got.Value, got.Method, want.Delta, want.Error)
+			t.Errorf("%s, ε = %v: δ = %v (%s) is below %v ± %v", name, epsilon, got.Value, got.Method, want.Delta,
+				want.Error)
 		}
 		if got.Value > want.Delta*(1+excess)+want.Error+1e-290 {
 			t.Errorf("%s, ε = %v: δ = %v (%s), but %v ± %v is enough", name, epsilon, got.Value, got.Method, want.Delta,
@@ -103,7 +104,8 @@ func TestExactLatticesAgree(t *testing.T) {
 		{"few Laplace", []part{{noisy(laplace, 1123, 2, 4, 16), 5}}, []float64{0, 0.01, 0.03, 0.035}},
 		{"randomized response", []part{{choosing(budget.RandomizedResponse, 1, 7), 13}}, []float64{0, 1, 1.8, 1.857}},
 		{"many choices", []part{{choosing(budget.PermuteAndFlip, 1, 10), 4000}}, []float64{0, 20, 60, 80}},
-		{"Laplace and response", []part{{noisy(laplace, 3, 1, 2, 4), 20}, {choosing(budget.RandomizedResponse, 2, 9), 30}},
+		{"Laplace and response", []part{{noisy(laplace, 3, 1, 2, 4), 20},
+			{choosing(budget.RandomizedResponse, 2, 9), 30}},
 			[]float64{1, 8, 19.9}},
 	} {
 		judge(t, c.name, together(c.parts...), 1e-9, c.epsilons...)
@@ -122,8 +124,9 @@ func TestOtherCompositionsAreNeverBelow(t *testing.T) {
 	}{
 		{"Gaussian and Laplace", []part{{noisy(gaussian, 1001, 7, 1, 1), 60}, {noisy(laplace, 31, 3, 1, 1), 80}},
 			[]float64{0, 1, 3, 8, 12}},
-		{"two Gaussians and a choice", []part{{noisy(gaussian, 100, 7, 1, 1), 10}, {noisy(gaussian, 10000, 13, 2, 4), 20},
-			{choosing(budget.ExponentialMechanism, 1, 5), 6}}, []float64{1, 3, 6}},
+		{"two Gaussians and a choice",
+			[]part{{noisy(gaussian, 100, 7, 1, 1), 10}, {noisy(gaussian, 10000, 13, 2, 4), 20},
+				{choosing(budget.ExponentialMechanism, 1, 5), 6}}, []float64{1, 3, 6}},
 		{"bounded range", []part{{choosing(budget.ExponentialMechanism, 1, 3), 30}}, []float64{0, 1, 2}},
 		{"bounded range, few", []part{{choosing(budget.ExponentialMechanism, 33, 20), 3}}, []float64{0, 0.5}},
 		{"below the window", []part{{noisy(laplace, 50, 3, 1, 1), 1}, {noisy(gaussian, 1093, 4096, 20, 400), 1},
@@ -171,15 +174,17 @@ func TestRandomCompositionsAreNeverBelow(t *testing.T) {
 			continue // too many ways for shapes
 		}
 		if got.Value < want.Delta*(1-1e-13)-want.Error {
-			t.Errorf("%+v, ε = %v: δ = %v (%s) is below %v ± %v", parts, epsilon, got.Value, got.Method, want.Delta, want.Error)
+			t.Errorf("%+v, ε = %v: δ = %v (%s) is below %v ± %v", parts, epsilon, got.Value, got.Method, want.Delta,
+				want.Error)
 		}
 	}
 }
 
 // TestSmallCompositionsByListing lists all outcomes of a few steps.
 func TestSmallCompositionsByListing(t *testing.T) {
-	steps := together(part{choosing(budget.RandomizedResponse, 1, 2), 3}, part{choosing(budget.RandomizedResponse, 5, 7),
-		2})
+	steps := together(part{choosing(budget.RandomizedResponse, 1, 2), 3},
+		part{choosing(budget.RandomizedResponse, 5, 7),
+			2})
 	losses := []float64{0.5, 0.5, 0.5, 5. / 7, 5. / 7}
 	loss := composed(t, steps)
 	for _, epsilon := range []float64{0, 0.3, 1.1, 2.9, 2.93} {

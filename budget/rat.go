@@ -96,7 +96,8 @@ func isDigits(s string) bool {
 }
 
 func notANumber(text string) error {
-	return fmt.Errorf("%q is not a number: write an integer, a fraction like 1/3 or a decimal like 0.25", clipText(text))
+	return fmt.Errorf("%q is not a number: write an integer, a fraction like 1/3 or a decimal like 0.25",
+		clipText(text))
 }
 
 func clipText(text string) string {

@@ -36,7 +36,9 @@ var (
 	// rememberedAnswers holds the answers to questions.
 	rememberedAnswers = memory[question, float64]{capacity: maxRemembered, size: func(float64) int { return 1 }}
 	// rememberedPairs holds the pairs of mechanisms with several worst shifts, by identityText.
-	rememberedPairs = memory[string, atoms]{capacity: maxRememberedPoints, size: func(a atoms) int { return len(a.mass) }}
+	rememberedPairs = memory[string, atoms]{capacity: maxRememberedPoints,
+		size: func(a atoms) int { return len(a.mass) }}
 	// rememberedZCDP holds the pairs of ρ-zCDP mechanisms, by ρ.
-	rememberedZCDP = memory[float64, atoms]{capacity: maxRememberedPoints, size: func(a atoms) int { return len(a.mass) }}
+	rememberedZCDP = memory[float64, atoms]{capacity: maxRememberedPoints,
+		size: func(a atoms) int { return len(a.mass) }}
 )

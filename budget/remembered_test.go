@@ -12,7 +12,8 @@ func TestRememberedLossesAreTheirOwn(t *testing.T) {
 		return Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(sigmaSquared, 1), L1: big.NewInt(l1),
 			L2Squared: big.NewInt(l2), Shifts: shifts}
 	}
-	laplace := Mechanism{Kind: DiscreteLaplace, Parameter: big.NewRat(50, 1), L1: big.NewInt(1), L2Squared: big.NewInt(1)}
+	laplace := Mechanism{Kind: DiscreteLaplace, Parameter: big.NewRat(50, 1), L1: big.NewInt(1),
+		L2Squared: big.NewInt(1)}
 	lists := [][]Mechanism{
 		{gaussian(50, 1, 1)}, {gaussian(51, 1, 1)}, {laplace}, {gaussian(50, 1, 1), gaussian(50, 1, 1)},
 		{gaussian(50, 1, 1), laplace},

@@ -31,7 +31,8 @@ func TestSampledLossIsThatOfTheMixture(t *testing.T) {
 				want := stickOf(present, epsilon)
 				got := loss.DeltaAt(epsilon).Value
 				if got < want-1e-15 || got > want*(1+1e-9)+1e-12 || got < stickOf(absent, epsilon)-1e-15 {
-					t.Errorf("%s, q = %s, ε = %v: δ = %v, want %v, and %v for absent against present", m.Kind, q, epsilon, got, want,
+					t.Errorf("%s, q = %s, ε = %v: δ = %v, want %v, and %v for absent against present", m.Kind, q,
+						epsilon, got, want,
 						stickOf(absent, epsilon))
 				}
 				if want < 1e-9 {
@@ -151,7 +152,8 @@ func TestBeforeSamplingIsWithinTheWhole(t *testing.T) {
 			}
 			more := new(big.Rat).Add(inner, big.NewRat(3, 1<<30))
 			if limit := exp(e); whole(inner).Cmp(limit) > 0 || whole(more).Cmp(limit) <= 0 {
-				t.Errorf("ε = %s, q = %s: %v for those who are drawn is not the largest within it", epsilon, share, inner)
+				t.Errorf("ε = %s, q = %s: %v for those who are drawn is not the largest within it", epsilon, share,
+					inner)
 			}
 		}
 	}

@@ -32,7 +32,8 @@ func (s Shares) validate(divisible bool) error {
 	case !divisible:
 		return errors.New("only noise of the discrete Laplace, Skellam and discrete Gaussian laws is drawn in shares")
 	case s.Needed < 1 || s.Added < s.Needed || s.Added > maxShares:
-		return fmt.Errorf("of shares, 1 or more must be needed, and as many or more added, up to %d; not %d and %d", maxShares,
+		return fmt.Errorf("of shares, 1 or more must be needed, and as many or more added, up to %d; not %d and %d",
+			maxShares,
 			s.Needed, s.Added)
 	}
 	return nil

@@ -94,7 +94,8 @@ func TestSharesHaveTheirExactLaw(t *testing.T) {
 				}
 				margin, attained := m.Margin(confidence)
 				if margin != int64(least) || math.Abs(attained-withinOf(law, least)) > 1e-10 {
-					t.Errorf("%s: margin %d attaining %v at %v, by the law %d and %v", name, margin, attained, confidence, least,
+					t.Errorf("%s: margin %d attaining %v at %v, by the law %d and %v", name, margin, attained,
+						confidence, least,
 						withinOf(law, least))
 				}
 			}
@@ -124,7 +125,8 @@ func TestSumsOfSharesHaveTheirExactLaw(t *testing.T) {
 		}
 		law := map[int]float64{0: 1}
 		for _, one := range terms {
-			times, own := int(math.Round(math.Abs(one.Weight)/unit)), negativeBinomialDifference(one.Parameter, one.Count)
+			times, own := int(math.Round(math.Abs(one.Weight)/unit)),
+				negativeBinomialDifference(one.Parameter, one.Count)
 			next := map[int]float64{}
 			for x, p := range law {
 				for y, q := range own {
@@ -170,7 +172,8 @@ func TestSumsOfSharesHaveTheirExactLaw(t *testing.T) {
 			}
 			margin, attained := s.Margin(confidence)
 			if math.Abs(attained-within(least)) > 1e-10 || margin < least*unit || margin >= (least+1)*unit {
-				t.Errorf("%s: margin %v attaining %v at %v, by the law %v and %v", name, margin, attained, confidence, least*unit,
+				t.Errorf("%s: margin %v attaining %v at %v, by the law %v and %v", name, margin, attained, confidence,
+					least*unit,
 					within(least))
 			}
 		}
@@ -217,9 +220,11 @@ func TestSharesOfManyScalesHaveMargins(t *testing.T) {
 			for _, confidence := range []float64{0.95, 0.9999} {
 				margin, attained := m.Margin(confidence)
 				least, _ := small.Margin(confidence)
-				ratio, deviations := float64(margin)/float64(least)*4000/float64(wide), float64(margin)/math.Sqrt(m.Variance())
+				ratio, deviations := float64(margin)/float64(least)*4000/float64(wide),
+					float64(margin)/math.Sqrt(m.Variance())
 				if ratio < 1-1e-3 || (ratio-1)*deviations > 2e-3 || attained < confidence-1e-11 {
-					t.Errorf("%v shares of scale %d: margin %d attaining %v at %v, %v times that of 4000", shares, wide, margin,
+					t.Errorf("%v shares of scale %d: margin %d attaining %v at %v, %v times that of 4000", shares,
+						wide, margin,
 						attained, confidence, ratio)
 				}
 			}
@@ -263,9 +268,11 @@ func TestSharesAreRefused(t *testing.T) {
 		says   string
 	}{
 		{laplace, Shares{0, 3}, "1 or more must be needed"}, {laplace, Shares{3, 2}, "not 3 and 2"},
-		{laplace, Shares{-1, 3}, "1 or more"}, {laplace, Shares{1, 1001}, "up to 1000"}, {laplace, Shares{2, 0}, "as many"},
+		{laplace, Shares{-1, 3}, "1 or more"}, {laplace, Shares{1, 1001}, "up to 1000"},
+		{laplace, Shares{2, 0}, "as many"},
 		{gaussian, Shares{1, 2}, "from 16 to 2^80"},
-		{Mechanism{Kind: PermuteAndFlip, Parameter: big.NewRat(1, 1)}, Shares{1, 2}, "only noise of the discrete Laplace"},
+		{Mechanism{Kind: PermuteAndFlip, Parameter: big.NewRat(1, 1)}, Shares{1, 2},
+			"only noise of the discrete Laplace"},
 	} {
 		c.m.Shares = c.shares
 		if err := c.m.Validate(); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -311,7 +318,8 @@ func TestSharesLeaveTheLossAlone(t *testing.T) {
 func TestAsManySharesAsNeededAreOneDraw(t *testing.T) {
 	plain, drawn := laplaceInShares(t, big.NewRat(4, 1), Shares{}), laplaceInShares(t, big.NewRat(4, 1), Shares{4, 4})
 	want, attains := plain.Margin(0.95)
-	if got, attained := drawn.Margin(0.95); got != want || attained != attains || drawn.Variance() != plain.Variance() ||
+	if got, attained := drawn.Margin(0.95); got != want || attained != attains ||
+		drawn.Variance() != plain.Variance() ||
 		drawn.Above(7) != plain.Above(7) || drawn.LeastAbove(1e-9) != plain.LeastAbove(1e-9) {
 		t.Errorf("margin %d attaining %v, expected %d and %v", got, attained, want, attains)
 	}

@@ -28,7 +28,8 @@ func outcomesOf(weight func(x float64) float64, d, reach int) []outcome {
 // outcomesOfShift returns the outcomes of all coordinates together, without those of a probability below 1e-18.
 func outcomesOfShift(m Mechanism, shift Shift) []outcome {
 	parameter := nearest(m.Parameter)
-	weight, reach := func(x float64) float64 { return math.Exp(-x * x / (2 * parameter)) }, int(9*math.Sqrt(parameter))+2
+	weight, reach := func(x float64) float64 { return math.Exp(-x * x / (2 * parameter)) },
+		int(9*math.Sqrt(parameter))+2
 	if m.Kind == DiscreteLaplace {
 		weight, reach = func(x float64) float64 { return math.Exp(-math.Abs(x) / parameter) }, int(40*parameter)+2
 	}
@@ -147,7 +148,8 @@ func TestNoShiftLosesMoreThanTheWorst(t *testing.T) {
 			got := loss.numericalDelta(epsilon)
 			// What the outcomes leave out sums to 1e-15, and their joining is to 1e-9.
 			if got < most*(1-1e-8)-1e-14 || got > 1.2*most+1e-14 {
-				t.Errorf("%s %v within %v, %v at ε = %v: δ = %v, worst shift %v", m.Kind, m.Parameter, m.L1, m.L2Squared, epsilon,
+				t.Errorf("%s %v within %v, %v at ε = %v: δ = %v, worst shift %v", m.Kind, m.Parameter, m.L1,
+					m.L2Squared, epsilon,
 					got, most)
 			}
 		}
@@ -168,7 +170,8 @@ func TestMergedCoordinatesLoseMore(t *testing.T) {
 				for epsilon := -3.0; epsilon < 6; epsilon += 0.31 {
 					together := stickOf(merged, epsilon)
 					if stickOf(apart, epsilon) > together+1e-14 || stickOf(one, epsilon) > together+1e-14 {
-						t.Errorf("%s %v: %d and %d lose more than their sum at ε = %v", m.Kind, m.Parameter, a, b, epsilon)
+						t.Errorf("%s %v: %d and %d lose more than their sum at ε = %v", m.Kind, m.Parameter, a, b,
+							epsilon)
 					}
 				}
 			}

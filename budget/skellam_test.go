@@ -67,7 +67,8 @@ func TestSkellamLosesWhatIsCalculatedApart(t *testing.T) {
 		over, overRho := got/c.Epsilon-1, rho/c.Rho-1
 		worst, worstRho = max(worst, over), max(worstRho, overRho)
 		if !(over >= -1e-10 && over <= 2e-4) {
-			t.Errorf("variance %s, shifts %v: ε at δ = %g is %v, want %v", c.Variance, c.Shifts, c.Delta, got, c.Epsilon)
+			t.Errorf("variance %s, shifts %v: ε at δ = %g is %v, want %v", c.Variance, c.Shifts, c.Delta, got,
+				c.Epsilon)
 		}
 		if !(overRho >= 0 && overRho <= 1e-3) {
 			t.Errorf("variance %s, shifts %v: ρ is %v, want %v", c.Variance, c.Shifts, rho, c.Rho)
@@ -80,7 +81,8 @@ func TestSkellamLosesWhatIsCalculatedApart(t *testing.T) {
 			apart = append(apart, skellamOf(t, variance, Shift{d}))
 		}
 		if again := skellamEpsilon(t, c.Delta, apart...); math.Abs(again/got-1) > 1e-6 {
-			t.Errorf("variance %s, shifts %v: ε is %v, and %v coordinate by coordinate", c.Variance, c.Shifts, got, again)
+			t.Errorf("variance %s, shifts %v: ε is %v, and %v coordinate by coordinate", c.Variance, c.Shifts, got,
+				again)
 		}
 	}
 	t.Logf("ε is above by up to %.2g of it, ρ by %.2g", worst, worstRho)
@@ -159,12 +161,14 @@ func TestSkellamRhoBoundsEveryOrder(t *testing.T) {
 				}
 				ratio := math.Log1p(sum) / (theta * (theta + 1))
 				if most = max(most, ratio); theta > 1e-3 && ratio > rho*(1+1e-9) {
-					t.Errorf("variance %v, shift %d: ρ is %v, and the divergence of order 1+%v over it %v", variance, d, rho,
+					t.Errorf("variance %v, shift %d: ρ is %v, and the divergence of order 1+%v over it %v", variance,
+						d, rho,
 						theta, ratio)
 				}
 			}
 			if rho > most*1.001 {
-				t.Errorf("variance %v, shift %d: ρ is %v, and no divergence over its order above %v", variance, d, rho, most)
+				t.Errorf("variance %v, shift %d: ρ is %v, and no divergence over its order above %v", variance, d, rho,
+					most)
 			}
 		}
 	}
@@ -201,7 +205,8 @@ func TestSkellamRhoBeyondTheOrdersComputed(t *testing.T) {
 func TestUnequalCoordinatesAreNotMerged(t *testing.T) {
 	one := big.NewRat(1, 1)
 	reach := int64(skellamReach(1, negligibleExponent))
-	large, small := skellam{}.coordinatePair(one, reach+1).(scattered), skellam{}.coordinatePair(one, reach-1).(scattered)
+	large, small := skellam{}.coordinatePair(one, reach+1).(scattered),
+		skellam{}.coordinatePair(one, reach-1).(scattered)
 	if large.loss[0] != small.loss[0] || len(large.loss) != len(small.loss) {
 		t.Fatal("their least losses differ")
 	}
@@ -345,7 +350,8 @@ func TestSkellamSharesAddUpToTheirVariance(t *testing.T) {
 			margin, attained := shared.Margin(confidence)
 			want, attains := whole.Margin(confidence)
 			if margin != want || math.Abs(attained-attains) > 1e-10 {
-				t.Errorf("variance %v at %v: margin %d attaining %v, want %d and %v", variance, confidence, margin, attained,
+				t.Errorf("variance %v at %v: margin %d attaining %v, want %d and %v", variance, confidence, margin,
+					attained,
 					want, attains)
 			}
 		}
@@ -380,8 +386,9 @@ func TestSumsOfSkellamAreSkellam(t *testing.T) {
 			t.Errorf("the bound from moments at %v is %v, below %v", confidence, bound, margin)
 		}
 	}
-	wide := NewNoiseSum([]NoiseTerm{{Weight: 0.37, Count: 4, Kind: Skellam, Parameter: 50}, {Weight: math.Sqrt2, Count: 2,
-		Kind: Skellam, Parameter: 9}})
+	wide := NewNoiseSum([]NoiseTerm{{Weight: 0.37, Count: 4, Kind: Skellam, Parameter: 50},
+		{Weight: math.Sqrt2, Count: 2,
+			Kind: Skellam, Parameter: 9}})
 	margin, attained := wide.Margin(0.95)
 	if normal := 1.96 * wide.Deviation(); !(attained >= 0.95 && math.Abs(margin/normal-1) < 0.02) {
 		t.Errorf("the margin of a weighted sum is %v attaining %v, and near %v", margin, attained, normal)

@@ -26,7 +26,8 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 		parameter int64
 		shift     Shift
 	}{
-		{24, Shift{1}}, {24, Shift{7}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {40, Shift{4, 2, 1}}, {25, Shift{2, 2, 2}},
+		{24, Shift{1}}, {24, Shift{7}}, {30, Shift{3, 1}}, {40, Shift{5, 5}}, {40, Shift{4, 2, 1}},
+		{25, Shift{2, 2, 2}},
 		{100, Shift{30}}, {200, Shift{9, 8}},
 	} {
 		var l1, l2 int64
@@ -48,7 +49,8 @@ func TestSmoothedNoiseLosesNoLess(t *testing.T) {
 		for epsilon := 0.0; epsilon < 6; epsilon += 0.1875 {
 			exact, bound := hockeyStickOf(all, epsilon), loss.numericalDelta(epsilon)
 			if bound < exact*(1-1e-9)-1e-12 {
-				t.Errorf("σ² = %d, shift %v, ε = %v: δ is %g, the norm allows only %g", c.parameter, c.shift, epsilon, exact, bound)
+				t.Errorf("σ² = %d, shift %v, ε = %v: δ is %g, the norm allows only %g", c.parameter, c.shift, epsilon,
+					exact, bound)
 			}
 			caught = caught || exact > 1e-9 && mutant.Delta(epsilon) < exact*(1-1e-6)-1e-12
 		}
@@ -97,7 +99,8 @@ func TestAbsorbedNoiseLosesTheSame(t *testing.T) {
 				if besides < least {
 					caught = caught || off < -1e-6
 				} else if math.Abs(off) > 1e-7 {
-					t.Errorf("σ² = %d, shift %v with μ² = %v, ε = %v: δ is %g, and %g by the sum", c.parameter, c.shift, besides,
+					t.Errorf("σ² = %d, shift %v with μ² = %v, ε = %v: δ is %g, and %g by the sum", c.parameter,
+						c.shift, besides,
 						epsilon, exact, bound)
 				}
 			}
@@ -114,7 +117,8 @@ func TestSmoothedStepsAddUp(t *testing.T) {
 	var steps []Mechanism
 	muSquared := 0.0
 	for i := range int64(400) {
-		steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(50_000+977*i, 1), L1: big.NewInt(400),
+		steps = append(steps, Mechanism{Kind: DiscreteGaussian, Parameter: big.NewRat(50_000+977*i, 1),
+			L1:        big.NewInt(400),
 			L2Squared: big.NewInt(300)})
 		muSquared += 300 / float64(50_000+977*i-3)
 	}

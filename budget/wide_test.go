@@ -55,11 +55,13 @@ func TestWideSumsLoseAsInTheLimit(t *testing.T) {
 			e := nearest(epsilon)
 			for _, x := range []float64{0, e / 2, 0.99 * e} {
 				got := deltaAt(t, x, sumStep(t, DiscreteLaplace, epsilon, Shift{m}))
-				assertRelative(t, fmt.Sprintf("Laplace noise, M = %d, ε = %v, δ(%g)", m, epsilon, x), got, -math.Expm1(-(e-x)/2),
+				assertRelative(t, fmt.Sprintf("Laplace noise, M = %d, ε = %v, δ(%g)", m, epsilon, x), got,
+					-math.Expm1(-(e-x)/2),
 					tolerance*(1+e/(e-x)))
 				// Half of it in one cell and half in another loses less than all in one.
 				both := deltaAt(t, x, sumStep(t, DiscreteLaplace, epsilon, Shift{m}, Shift{m / 2, m / 2}))
-				assertRelative(t, fmt.Sprintf("two cells or one, M = %d, ε = %v, δ(%g)", m, epsilon, x), both, got, 1e-12)
+				assertRelative(t, fmt.Sprintf("two cells or one, M = %d, ε = %v, δ(%g)", m, epsilon, x), both, got,
+					1e-12)
 			}
 		}
 		if m > 1<<45 {
@@ -68,7 +70,8 @@ func TestWideSumsLoseAsInTheLimit(t *testing.T) {
 		for _, rho := range []*big.Rat{big.NewRat(1, 50), big.NewRat(2, 1)} {
 			mu := math.Sqrt(2 * nearest(rho))
 			got := deltaAt(t, mu, sumStep(t, DiscreteGaussian, rho, Shift{m}))
-			assertRelative(t, fmt.Sprintf("Gaussian noise, M = %d, ρ = %v", m, rho), got, Gaussian{Sigma: 1, L2: mu}.Delta(mu),
+			assertRelative(t, fmt.Sprintf("Gaussian noise, M = %d, ρ = %v", m, rho), got,
+				Gaussian{Sigma: 1, L2: mu}.Delta(mu),
 				1e-5)
 		}
 	}
@@ -134,7 +137,8 @@ func TestWideSumsScale(t *testing.T) {
 // makes it one of a pair: masses that add up to 1, under P and under Q.
 func TestCoarseLaplaceDominates(t *testing.T) {
 	for _, c := range []struct{ scale, d, whole, parts int64 }{
-		{1000, 1000, 1000, 8}, {1000, 1000, 1300, 7}, {100, 999, 1024, 16}, {7, 30, 32, 5}, {50, 3, 1000, 64}, {3, 1, 1, 4},
+		{1000, 1000, 1000, 8}, {1000, 1000, 1300, 7}, {100, 999, 1024, 16}, {7, 30, 32, 5}, {50, 3, 1000, 64},
+		{3, 1, 1, 4},
 		{9, 10, 10, 20},
 	} {
 		a := coarseLaplaceAtoms(big.NewRat(c.scale, 1), c.d, c.whole, c.parts)
@@ -186,7 +190,8 @@ func BenchmarkWideSums(b *testing.B) {
 				for i := range int64(20) {
 					step, err := LaplaceFor(big.NewInt(m+i), big.NewRat(1, 10))
 					if kind == DiscreteGaussian {
-						step, err = GaussianFor(big.NewInt(m+i), new(big.Int).Mul(big.NewInt(m+i), big.NewInt(m+i)), big.NewRat(1, 100))
+						step, err = GaussianFor(big.NewInt(m+i), new(big.Int).Mul(big.NewInt(m+i), big.NewInt(m+i)),
+							big.NewRat(1, 100))
 					}
 					if err != nil {
 						b.Fatal(err)

@@ -12,7 +12,8 @@ import (
 
 func TestNumbersAreWritten(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Group(0), "0"}, {Group(9999), "9999"}, {Group(10000), "10\u202f000"}, {Group(-1234567), "\u22121\u202f234\u202f567"},
+		{Group(0), "0"}, {Group(9999), "9999"}, {Group(10000), "10\u202f000"},
+		{Group(-1234567), "\u22121\u202f234\u202f567"},
 		{Group(math.MinInt64), "\u22129\u202f223\u202f372\u202f036\u202f854\u202f775\u202f808"},
 		{DecimalUp(mustRat(t, "1/3"), 4), "0.3334"}, {DecimalUp(mustRat(t, "1/4"), 4), "0.25"},
 		{DecimalUp(mustRat(t, "99999/10000"), 3), "10"},
@@ -24,12 +25,14 @@ func TestNumbersAreWritten(t *testing.T) {
 		{DecimalUp(mustRat(t, "0.0001"), 3), "0.0001"},
 		{DecimalNearest(5.2883, 4), "5.288"}, {DecimalNearest(2.0/3, 2), "0.67"}, {DecimalNearest(12.5, 1), "13"},
 		{DecimalNearest(9.9999, 4), "10"},
-		{DecimalNearest(0, 4), "0"}, {DecimalNearest(1234567.6, 4), "1\u202f234\u202f568"}, {DecimalNearest(1e-9, 4), "1e-9"},
+		{DecimalNearest(0, 4), "0"}, {DecimalNearest(1234567.6, 4), "1\u202f234\u202f568"},
+		{DecimalNearest(1e-9, 4), "1e-9"},
 		{DecimalNearest(1.25e20, 2), "1.3e20"},
 		{DecimalNearest(math.NaN(), 4), "–"}, {DecimalNearest(math.Inf(1), 4), "–"},
 		{Percent(0), "0%"}, {Percent(1), "100%"}, {Percent(1.0 / 3), "33.3%"}, {Percent(1e-9), "1e-7%"},
 		{Percent(0.9999), ">99.9%"}, {Percent(0.6), "60%"}, {Percent(1.0 / 105), "0.952%"},
-		{Plural(1, "table"), "1 table"}, {Plural(0, "table"), "0 tables"}, {Plural(12000, "table"), "12\u202f000 tables"},
+		{Plural(1, "table"), "1 table"}, {Plural(0, "table"), "0 tables"},
+		{Plural(12000, "table"), "12\u202f000 tables"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -48,7 +48,8 @@ func TestZCDPDeltaIsAboveTheExactConversionByLittle(t *testing.T) {
 			excess := new(big.Float).Quo(new(big.Float).Sub(bigFloat(got), exact), exact)
 			// The reference stops a hair above the minimum, by less than 1e-14.
 			if relative, _ := excess.Float64(); relative < -1e-14 || relative > 1e-12 {
-				t.Errorf("ZCDPDelta(%v, %v) = %v: relative excess %.2g, want within [0, 1e-12]", rho, epsilon, got, relative)
+				t.Errorf("ZCDPDelta(%v, %v) = %v: relative excess %.2g, want within [0, 1e-12]", rho, epsilon, got,
+					relative)
 			}
 		}
 	}
@@ -182,7 +183,8 @@ func mustRat(t *testing.T, text string) *big.Rat {
 // What people write down has four digits and keeps the promise, and with one more in the last place it breaks it.
 func TestDecimalRhoKeepsThePromise(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta, want string }{{"1", "1e-6", "0.02435"}, {"0.5", "1e-6", ""},
-		{"2", "1e-6", ""}, {"4", "1e-6", ""}, {"0.5", "1e-9", ""}, {"1", "1e-9", ""}, {"2", "1e-9", ""}, {"4", "1e-9", ""}} {
+		{"2", "1e-6", ""}, {"4", "1e-6", ""}, {"0.5", "1e-9", ""}, {"1", "1e-9", ""}, {"2", "1e-9", ""},
+		{"4", "1e-9", ""}} {
 		e, d := mustRat(t, c.epsilon), mustRat(t, c.delta)
 		rho, err := DecimalRho(e, d)
 		if err != nil {

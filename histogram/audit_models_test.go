@@ -277,7 +277,8 @@ func (a modelAudit) isHeldOut(t *testing.T, x *attackedTraining, s *boosting.Sha
 }
 
 // bound returns the lower bound of μ, the bounds of both probabilities, and the mean of the attacker's μ².
-func (a modelAudit) bound(t *testing.T, ask asker, trials, firstKey int, b brokenTraining) (mu, low1, high0, squares float64) {
+func (a modelAudit) bound(t *testing.T, ask asker, trials, firstKey int, b brokenTraining) (mu, low1, high0,
+	squares float64) {
 	t.Helper()
 	var hits [2]int
 	for side := range 2 {
@@ -348,7 +349,8 @@ func TestAuditOfModels(t *testing.T) {
 			t.Errorf("%s: the bound is %g, of a claim of %g", c.what, mu, c.audit.claim)
 		}
 		if c.round && !(mu > c.audit.uncounted) {
-			t.Errorf("a round uncounted is not noticed: the bound is %g, and the claim would be %g", mu, c.audit.uncounted)
+			t.Errorf("a round uncounted is not noticed: the bound is %g, and the claim would be %g", mu,
+				c.audit.uncounted)
 		}
 	}
 	largest := residualShare * (boosting.Bound - 1) / boosting.Bound // of μ², by all sums
@@ -359,7 +361,8 @@ func TestAuditOfModels(t *testing.T) {
 	}{
 		{brokenTraining{what: "rows held out are in training too", held: true, plant: fitAll}, tested,
 			math.Sqrt(1 + largest)},
-		{brokenTraining{what: "residuals are not clipped", unclipped: true}, one, math.Sqrt(1 - residualShare + 4*largest)},
+		{brokenTraining{what: "residuals are not clipped", unclipped: true}, one,
+			math.Sqrt(1 - residualShare + 4*largest)},
 		{brokenTraining{what: "half the noise", plant: halfNoise}, one, math.Sqrt(1 - residualShare + 4*largest)},
 		{brokenTraining{what: "gradients are not clipped", unclipped: true}, descent,
 			math.Sqrt(1 - gradientShare + 4*gradientShare*(boosting.Bound-2)/boosting.Bound)},
@@ -379,7 +382,8 @@ func TestAuditOfModels(t *testing.T) {
 		}
 	}
 	if least := leastMu(.999*one.claim, roundTrials); !(least > one.uncounted) {
-		t.Errorf("by the laws the bound may be as low as %g, and a round uncounted would claim %g", least, one.uncounted)
+		t.Errorf("by the laws the bound may be as low as %g, and a round uncounted would claim %g", least,
+			one.uncounted)
 	}
 }
 

@@ -313,11 +313,13 @@ func TestAuditOfResiduals(t *testing.T) {
 			a := newResidualAudit(t, c.neighbours, c.minimise, c.marginals, c.least)
 			least, most := a.bounds(honest, residualTrials)
 			if least < a.least*a.claim {
-				t.Errorf("%s: by its laws the bound may be as low as %g, of a claim of %g", c.neighbours, least, a.claim)
+				t.Errorf("%s: by its laws the bound may be as low as %g, of a claim of %g", c.neighbours, least,
+					a.claim)
 			}
 			hits := a.frequencies(t, residualTrials, 0, honest)
 			bound := lowerBound(hits[0], hits[1], residualTrials)
-			t.Logf("%s: δ(½) claimed %.4f, lower bound %.4f (%.3f of it), by the laws between %.4f and %.4f", c.neighbours,
+			t.Logf("%s: δ(½) claimed %.4f, lower bound %.4f (%.3f of it), by the laws between %.4f and %.4f",
+				c.neighbours,
 				a.claim, bound, bound/a.claim, least, most)
 			if !(bound <= a.claim) || !(bound >= a.least*a.claim) {
 				t.Errorf("%s: the bound is %g and the claim %g", c.neighbours, bound, a.claim)
@@ -331,14 +333,17 @@ func TestAuditOfResiduals(t *testing.T) {
 					}
 					least, _ := a.bounds(b, trials)
 					if least <= a.claim {
-						t.Errorf("%s: by its laws %s may show a bound of %g, of a claim of %g", c.neighbours, b.what, least, a.claim)
+						t.Errorf("%s: by its laws %s may show a bound of %g, of a claim of %g", c.neighbours, b.what,
+							least, a.claim)
 					}
 					hits := a.frequencies(t, trials, (i+1)<<20, b)
 					bound := lowerBound(hits[0], hits[1], trials)
-					t.Logf("%s, %s: claim %.4f, lower bound %.4f, by the laws %.4f or more", c.neighbours, b.what, a.claim, bound,
+					t.Logf("%s, %s: claim %.4f, lower bound %.4f, by the laws %.4f or more", c.neighbours, b.what,
+						a.claim, bound,
 						least)
 					if !(bound > a.claim) {
-						t.Errorf("%s: %s is not noticed: the bound %g is not above the claim %g", c.neighbours, b.what, bound, a.claim)
+						t.Errorf("%s: %s is not noticed: the bound %g is not above the claim %g", c.neighbours, b.what,
+							bound, a.claim)
 					}
 				}
 			})
@@ -358,5 +363,6 @@ func (a residualAudit) mistakes(neighbours spec.Neighbours) []broken {
 		share[i] = a.squared(a.moved, i) - a.squared(a.moved, -1)
 	}
 	most := slices.Index(share, slices.Max(share))
-	return append(all, broken{fmt.Sprintf("%s measured twice and charged once", a.plan.Measurements[most].ID), most, ""})
+	return append(all, broken{fmt.Sprintf("%s measured twice and charged once", a.plan.Measurements[most].ID), most,
+		""})
 }

@@ -301,7 +301,8 @@ func newAudited(t *testing.T, neighbours spec.Neighbours, method string) audited
 	turn := adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise}
 	fresh := personsOf(t, "UNIT", fmt.Sprintf("{id: id, max_rows: %d}", auditRows), "add-remove", string(neighbours),
 		"RHO", "6", "METHOD", method)
-	a.inputs = [2]*Exact{exactOf(t, fresh, folder(t, "a.csv", with), 1), exactOf(t, fresh, folder(t, "a.csv", without), 1)}
+	a.inputs = [2]*Exact{exactOf(t, fresh, folder(t, "a.csv", with), 1),
+		exactOf(t, fresh, folder(t, "a.csv", without), 1)}
 	for _, e := range a.inputs { // what the attacker asks with
 		e.inner.plan.Synthetic[0].Select, e.inner.plan.Synthetic[0].Noise = turn.Select, turn.Noise
 	}
@@ -350,7 +351,8 @@ func TestAuditOfABlock(t *testing.T) {
 				t.Errorf("%s, %s: the bound is %g and the claim %g", method, neighbours, bound, a.claim)
 			}
 			if method != aim && !(bound > a.forgotten) {
-				t.Errorf("%s, %s: a round uncounted is not noticed: the bound is %g and the claim %g", method, neighbours, bound,
+				t.Errorf("%s, %s: a round uncounted is not noticed: the bound is %g and the claim %g", method,
+					neighbours, bound,
 					a.forgotten)
 			}
 		}
@@ -384,31 +386,35 @@ func TestAuditCatchesBrokenBlocks(t *testing.T) {
 				}},
 			}
 			if method == aim {
-				all = append(all, broken{"weights forgotten in the sensitivity", 3 * a.epsilon, a.sigma2, auditTrials / 2,
+				all = append(all, broken{"weights forgotten in the sensitivity", 3 * a.epsilon, a.sigma2,
+					auditTrials / 2,
 					func(o *oracle) {
 						for i := range o.sensitivities {
 							o.sensitivities[i] /= o.weights[i]
 						}
 					}})
 			} else {
-				all = append(all, broken{"next to no noise, and no filter", a.epsilon, 1e-3, auditTrials / 2, func(o *oracle) {
-					unlimited(o)
-					o.method.Noise.Parameter = big.NewRat(1, 1000)
-				}})
+				all = append(all, broken{"next to no noise, and no filter", a.epsilon, 1e-3, auditTrials / 2,
+					func(o *oracle) {
+						unlimited(o)
+						o.method.Noise.Parameter = big.NewRat(1, 1000)
+					}})
 			}
 			for i, b := range all {
 				if method == aim {
 					b.trials = auditTrials
 				}
 				if least := a.leastBound(b.epsilon, b.sigma2, b.trials); least <= a.claim {
-					t.Errorf("%s, %s: by its laws %s may show a bound of %g, of a claim of %g", method, neighbours, b.what, least,
+					t.Errorf("%s, %s: by its laws %s may show a bound of %g, of a claim of %g", method, neighbours,
+						b.what, least,
 						a.claim)
 				}
 				hits := a.frequencies(t, a.inputs, b.trials, (i+1)<<20, b.broken)
 				bound := lowerBound(hits[0], hits[1], b.trials)
 				t.Logf("%s, %s, %s: claim %.4f, lower bound %.4f", method, neighbours, b.what, a.claim, bound)
 				if !(bound > a.claim) {
-					t.Errorf("%s, %s: %s is not noticed: the bound %g is not above the claim %g", method, neighbours, b.what, bound,
+					t.Errorf("%s, %s: %s is not noticed: the bound %g is not above the claim %g", method, neighbours,
+						b.what, bound,
 						a.claim)
 				}
 			}

@@ -113,7 +113,8 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 	return newExact(own, all, counted, s), nil
 }
 
-var errNothingToDraw = errors.New("reports are counted without noise, as the respondents' devices have randomised them: this is a bug, please report it")
+var errNothingToDraw = errors.New("reports are counted without noise, as the respondents' devices have randomised " +
+	"them: this is a bug, please report it")
 
 var errOtherQuestions = errors.New(
 	"what was counted is not what the plan asks, or was bounded with another key: this is a bug, please report it")

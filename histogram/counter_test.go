@@ -85,8 +85,11 @@ func TestACounterAnswersThePlanThatIsPaidFor(t *testing.T) {
 		"one twice": func(q *histogram.Questions, _ **noise.RowStreams) {
 			q.Measurements = append(q.Measurements, q.Measurements[0])
 		},
-		"another key": func(_ *histogram.Questions, s **noise.RowStreams) { *s = noise.NewStreams(noise.Key{}, "").Rows() },
-		"a panic":     func(*histogram.Questions, **noise.RowStreams) { panic("7319") },
+		"another key": func(_ *histogram.Questions, s **noise.RowStreams) {
+			*s = noise.NewStreams(noise.Key{},
+				"").Rows()
+		},
+		"a panic": func(*histogram.Questions, **noise.RowStreams) { panic("7319") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planOfText(t, oneRowEach)
@@ -113,16 +116,22 @@ func TestAPlanThatWasWrittenToIsNotCounted(t *testing.T) {
 	loose := planOfText(t, strings.Replace(oneRowEach, "max_rows: 1", "max_rows: 30", 1))
 	dear := planOfText(t, strings.Replace(oneRowEach, "1/200", "1/2", 1))
 	for name, write := range map[string]func(c *compiled.Compiled){
-		"":                      func(*compiled.Compiled) {},
-		"the bytes handed out":  func(c *compiled.Compiled) { copy(c.Bytes(), dear.Bytes()) },
-		"less noise":            func(c *compiled.Compiled) { c.Measurements[0].Mechanism.Parameter.SetFrac64(1, 1000) },
+		"":                     func(*compiled.Compiled) {},
+		"the bytes handed out": func(c *compiled.Compiled) { copy(c.Bytes(), dear.Bytes()) },
+		"less noise": func(c *compiled.Compiled) {
+			c.Measurements[0].Mechanism.Parameter.SetFrac64(1,
+				1000)
+		},
 		"a smaller sensitivity": func(c *compiled.Compiled) { c.Measurements[0].Mechanism.L1.SetInt64(0) },
-		"other questions":       func(c *compiled.Compiled) { c.Measurements = append(c.Measurements, c.Measurements[0]) },
-		"a smaller charge":      func(c *compiled.Compiled) { c.Cost.Rho.SetFrac64(1, 1000) },
-		"another whole plan":    func(c *compiled.Compiled) { *c.Plan() = *dear.Plan() },
-		"looser bounds":         func(c *compiled.Compiled) { c.Release().Tables[0].Unit.MaxRows = 30 },
-		"another release":       func(c *compiled.Compiled) { *c.Release() = *loose.Release() },
-		"another spec":          func(c *compiled.Compiled) { c.Source = loose.Source },
+		"other questions": func(c *compiled.Compiled) {
+			c.Measurements = append(c.Measurements,
+				c.Measurements[0])
+		},
+		"a smaller charge":   func(c *compiled.Compiled) { c.Cost.Rho.SetFrac64(1, 1000) },
+		"another whole plan": func(c *compiled.Compiled) { *c.Plan() = *dear.Plan() },
+		"looser bounds":      func(c *compiled.Compiled) { c.Release().Tables[0].Unit.MaxRows = 30 },
+		"another release":    func(c *compiled.Compiled) { *c.Release() = *loose.Release() },
+		"another spec":       func(c *compiled.Compiled) { c.Source = loose.Source },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := planOfText(t, oneRowEach)

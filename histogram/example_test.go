@@ -42,9 +42,10 @@ marginals:
 		panic(err)
 	}
 	fmt.Println(exact)
-	receipt, err := ledger.OpenRehearsal().Debit(ctx, ledger.Charge{Account: "town", Release: "pets", PlanHash: p.Hash(),
-		Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: p.Cost,
-		Commitment: exact.Commitment(streams)})
+	receipt, err := ledger.OpenRehearsal().Debit(ctx,
+		ledger.Charge{Account: "town", Release: "pets", PlanHash: p.Hash(),
+			Terms: ledger.Terms{Protects: "household", Neighbours: "add-remove", Definition: "epsilon"}, Cost: p.Cost,
+			Commitment: exact.Commitment(streams)})
 	if err != nil {
 		panic(err)
 	}

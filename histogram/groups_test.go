@@ -90,7 +90,8 @@ func TestGroupsAppearByTheirLaw(t *testing.T) {
 					if hits[n] < low || hits[n] > high {
 						caught[shift]++
 						if shift == 0 {
-							t.Errorf("of groups of %d units %d of %d appeared, expected %d to %d", n, hits[n], each*runs, low, high)
+							t.Errorf("of groups of %d units %d of %d appeared, expected %d to %d", n, hits[n],
+								each*runs, low, high)
 						}
 					}
 				}
@@ -102,7 +103,8 @@ func TestGroupsAppearByTheirLaw(t *testing.T) {
 			// Groups that appear against the odds have the same noise as any.
 			inside := held80(p.Measurements[0].Mechanism, margin)
 			if low, high := span(few, inside, 1e-10); few < 500 || held < low || held > high {
-				t.Errorf("of %d groups that appeared against the odds the intervals of %d hold, expected %d to %d", few, held, low,
+				t.Errorf("of %d groups that appeared against the odds the intervals of %d hold, expected %d to %d",
+					few, held, low,
 					high)
 			}
 		})

@@ -67,7 +67,8 @@ func countsOf(t testing.TB, e *Exact, path string) []int64 {
 func receiptOf(t testing.TB, e *Exact, key byte, rehearsal bool) ledger.Receipt {
 	t.Helper()
 	p := e.inner.plan
-	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Cost, Commitment: e.Commitment(streams(p.Plan(), key))},
+	return receiptFor(t, ledger.Charge{PlanHash: p.Hash(), Cost: p.Cost,
+		Commitment: e.Commitment(streams(p.Plan(), key))},
 		rehearsal)
 }
 

@@ -60,7 +60,8 @@ const leastChance = 1e-12
 func TestEveryLawOfNoiseIsDrawnAsItIsPriced(t *testing.T) {
 	streams := noise.NewStreams(noise.Key{1}, "laws")
 	for _, kind := range budget.Laws() {
-		for _, parameter := range []*big.Rat{big.NewRat(1, 2), big.NewRat(5, 2), big.NewRat(30, 1), big.NewRat(901, 4)} {
+		for _, parameter := range []*big.Rat{big.NewRat(1, 2), big.NewRat(5, 2), big.NewRat(30, 1),
+			big.NewRat(901, 4)} {
 			law, err := noiseLawOf(budget.Mechanism{Kind: kind})
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +69,8 @@ func TestEveryLawOfNoiseIsDrawnAsItIsPriced(t *testing.T) {
 			value, _ := parameter.Float64()
 			outcomes, narrower := kind.Outcomes(value), kind.Outcomes(0.95*value)
 			draws := make([]int64, drawsOfLaw)
-			if err := law.addTo(streams.Noise([]byte(kind), []byte(parameter.String()), 0), parameter, draws); err != nil {
+			if err := law.addTo(streams.Noise([]byte(kind), []byte(parameter.String()), 0), parameter,
+				draws); err != nil {
 				t.Fatal(err)
 			}
 			if p := misfit(draws, outcomes, nil); p < leastChance {
@@ -84,16 +86,19 @@ func TestEveryLawOfNoiseIsDrawnAsItIsPriced(t *testing.T) {
 			}
 			tail, cells := drawsAbove(t, exceeding, streams, string(kind)+parameter.String())
 			if off := deviations(len(tail), cells, outcomes, above); math.Abs(off) > 7.5 {
-				t.Errorf("%s %s: more or fewer than expected are above %d, by %g standard deviations", kind, parameter, above, off)
+				t.Errorf("%s %s: more or fewer than expected are above %d, by %g standard deviations", kind, parameter,
+					above, off)
 			}
 			if off := deviations(len(tail), cells, narrower, above); math.Abs(off) < 15 {
 				t.Errorf("%s %s: as many are above %d as with 95%% of the parameter (%g)", kind, parameter, above, off)
 			}
 			if p := misfit(tail, outcomes, &above); p < leastChance {
-				t.Errorf("%s %s above %d: draws as far from the law have a probability of %g", kind, parameter, above, p)
+				t.Errorf("%s %s above %d: draws as far from the law have a probability of %g", kind, parameter, above,
+					p)
 			}
 			if p := misfit(tail, narrower, &above); p > leastChance {
-				t.Errorf("%s %s above %d: draws are taken for those of 95%% of the parameter (%g)", kind, parameter, above, p)
+				t.Errorf("%s %s above %d: draws are taken for those of 95%% of the parameter (%g)", kind, parameter,
+					above, p)
 			}
 		}
 	}

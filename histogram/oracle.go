@@ -273,7 +273,8 @@ var (
 	errOtherChoice = errors.New("the round has chosen another candidate; measure that one")
 	errCandidates  = errors.New("a choice needs candidates, each one of the adaptive method's and each once")
 	errModels      = errors.New(
-		"a choice needs the model's counts of each candidate, as many as it has cells and each from 0 to 2^50, and of each or of none a penalty from 0 to 2^60")
+		"a choice needs the model's counts of each candidate, as many as it has cells and each from 0 to 2^50, and " +
+			"of each or of none a penalty from 0 to 2^60")
 	errMerge     = errors.New("categories are merged once, before the first round")
 	errMechanism = errors.New(
 		"a choice is made by an exponential mechanism, and an answer has the noise of the plan with a parameter of its own")

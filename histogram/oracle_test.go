@@ -329,12 +329,16 @@ func TestOraclesAreGivenOnce(t *testing.T) {
 // A method whose rounds lose more than the block that was paid for has no oracle.
 func TestRoundsAreWithinTheirBlock(t *testing.T) {
 	for name, change := range map[string]func(s *plan.Synthetic){
-		"a round more":      func(s *plan.Synthetic) { s.Rounds++ },
-		"a larger ε":        func(s *plan.Synthetic) { s.Select.Parameter.Add(s.Select.Parameter, big.NewRat(1, 1<<40)) },
+		"a round more": func(s *plan.Synthetic) { s.Rounds++ },
+		"a larger ε": func(s *plan.Synthetic) {
+			s.Select.Parameter.Add(s.Select.Parameter,
+				big.NewRat(1, 1<<40))
+		},
 		"less noise":        func(s *plan.Synthetic) { s.Noise.Parameter.Sub(s.Noise.Parameter, big.NewRat(1, 1<<40)) },
 		"another selection": func(s *plan.Synthetic) { s.Select.Kind = budget.PermuteAndFlip },
 		"noise for a choice": func(s *plan.Synthetic) {
-			s.Select = budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1000, 1), L1: big.NewInt(1),
+			s.Select = budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(1000, 1),
+				L1:        big.NewInt(1),
 				L2Squared: big.NewInt(1)}
 		},
 		"no ε":     func(s *plan.Synthetic) { s.Select.Parameter = nil },
@@ -395,7 +399,8 @@ func TestLimitsOfRounds(t *testing.T) {
 			{"gave", 0, []int{ac}, errOtherChoice}, {"measure", 0, []int{ab}, nil}},
 		"one pair in two rounds": {{"choose", 0, []int{ab}, nil}, {"measure", 0, []int{ab}, nil},
 			{"choose", 1, []int{ab}, nil}, {"measure", 1, []int{ab}, errGiven}},
-		"one pair in two runs": {{"chose", 0, []int{ab}, nil}, {"gave", 0, []int{ab}, nil}, {"choose", 1, []int{ab}, nil},
+		"one pair in two runs": {{"chose", 0, []int{ab}, nil}, {"gave", 0, []int{ab}, nil},
+			{"choose", 1, []int{ab}, nil},
 			{"measure", 1, []int{ab}, errGiven}, {"gave", 1, []int{ab}, errGiven}},
 		"no such pairs": {{"chose", 0, []int{-1}, errCandidates}, {"chose", 0, []int{3}, errCandidates},
 			{"chose", 0, []int{1 << 62}, errCandidates}, {"chose", 0, []int{ab}, nil}},
@@ -406,7 +411,8 @@ func TestLimitsOfRounds(t *testing.T) {
 			switch a.what {
 			case "choose":
 				var c int
-				if c, err = chosen(o, a.round, a.candidates, zeros(e, a.candidates...)); (err == nil) != slices.Contains(a.candidates, c) {
+				if c, err = chosen(o, a.round, a.candidates,
+					zeros(e, a.candidates...)); (err == nil) != slices.Contains(a.candidates, c) {
 					t.Errorf("%s, %d: the choice %d of %v, %v", name, i, c, a.candidates, err)
 				}
 			case "measure":
@@ -486,7 +492,8 @@ func TestQuestionsOfAChoice(t *testing.T) {
 	}
 	how := o.inner.method.Select
 	for _, penalties := range [][]int64{{}, {0}, {0, 0, 0}, {0, -1}, {1<<60 + 1, 0}, {-1 << 63, 0}} {
-		if _, err := o.Select(context.Background(), 0, how, []int{ab, bc}, with(0), penalties); !errors.Is(err, errModels) {
+		if _, err := o.Select(context.Background(), 0, how, []int{ab, bc}, with(0), penalties); !errors.Is(err,
+			errModels) {
 			t.Errorf("penalties of %v: %v", penalties, err)
 		}
 	}
@@ -500,7 +507,8 @@ func TestQuestionsOfAChoice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := o.Select(context.Background(), 0, how, []int{bc, ab}, zeros(e, bc, ab), []int64{0, 1 << 60}); err != nil {
+	if _, err := o.Select(context.Background(), 0, how, []int{bc, ab}, zeros(e, bc, ab),
+		[]int64{0, 1 << 60}); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,8 @@ import (
 func aimOracle(t testing.TB, replacements ...string) (*Exact, func(n int) *Oracle) {
 	t.Helper()
 	p := personsOf(t, append(replacements, "METHOD", aim)...)
-	e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 7319)+strings.Repeat("2,y,y,x\n", 12)),
+	e := exactOf(t, p, folder(t, "a.csv", "id,a,b,c\n"+strings.Repeat("1,x,y,z\n", 7319)+strings.Repeat("2,y,y,x\n",
+		12)),
 		1)
 	return e, oracles(t, e)
 }
@@ -165,7 +166,8 @@ func TestTheOracleIsTheFilterOfItsBlock(t *testing.T) {
 				if err := o.ReplayChoice(round, sharper, setAC); err != nil {
 					t.Fatal(err)
 				}
-			} else if _, err := o.Select(context.Background(), round, sharper, []int{setAC}, [][]int64{make([]int64, 6)}, nil); err != nil {
+			} else if _, err := o.Select(context.Background(), round, sharper, []int{setAC},
+				[][]int64{make([]int64, 6)}, nil); err != nil {
 				t.Fatal(err)
 			}
 			spent.Add(spent, sharper.Rho())
@@ -196,7 +198,8 @@ func TestTheOracleIsTheFilterOfItsBlock(t *testing.T) {
 				t.Fatalf("the oracle has spent %v, which is %v, of %v", o.inner.spent, spent, block)
 			}
 			if spent.Cmp(block) == 0 {
-				if err := o.ReplayChoice(round+1, of(choose, big.NewRat(1, 1<<40)), setAC); !errors.Is(err, errBeyondBlock) {
+				if err := o.ReplayChoice(round+1, of(choose, big.NewRat(1, 1<<40)), setAC); !errors.Is(err,
+					errBeyondBlock) {
 					t.Fatalf("with nothing left: %v", err)
 				}
 				break
@@ -234,9 +237,11 @@ func TestMechanismsOfAnotherKindAreRefused(t *testing.T) {
 	choose, noise := o.inner.method.Select, o.inner.method.Noise
 	for what, how := range map[string]budget.Mechanism{
 		"noise": noise, "permute and flip": {Kind: budget.PermuteAndFlip, Parameter: choose.Parameter},
-		"no ε": of(choose, nil), "ε = 0": of(choose, new(big.Rat)), "ε < 0": of(choose, big.NewRat(-1, 2)), "nothing": {},
+		"no ε": of(choose, nil), "ε = 0": of(choose, new(big.Rat)), "ε < 0": of(choose, big.NewRat(-1, 2)),
+		"nothing": {},
 	} {
-		if _, err := o.Select(context.Background(), 0, how, []int{onlyA}, [][]int64{{0, 0}}, nil); !errors.Is(err, errMechanism) {
+		if _, err := o.Select(context.Background(), 0, how, []int{onlyA}, [][]int64{{0, 0}}, nil); !errors.Is(err,
+			errMechanism) {
 			t.Errorf("a choice by %s: %v", what, err)
 		}
 		if err := o.ReplayChoice(0, how, onlyA); !errors.Is(err, errMechanism) {
@@ -350,7 +355,8 @@ func TestMemoryCoversRoundsOfAIM(t *testing.T) {
 	}
 	// What the plan says is that, but for the records in flight, whatever is asked for.
 	for _, p := range []*plan.Plan{p, personsOf(t)} {
-		if inFlight := memory.Bytes(p) - p.Size.Bytes; inFlight != int64(source.MaxRows*runtime.GOMAXPROCS(0)*3*(16+4+4)) {
+		if inFlight := memory.Bytes(p) - p.Size.Bytes; inFlight != int64(source.MaxRows*runtime.GOMAXPROCS(0)*3*(16+
+			4+4)) {
 			t.Errorf("%s: %d bytes more than the plan says", p.Synthetic[0].Method, inFlight)
 		}
 	}

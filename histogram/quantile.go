@@ -101,7 +101,8 @@ func newQuantileDrawing(r *spec.Release, m plan.Measurement) (*quantileDrawing, 
 		return nil, err
 	}
 	if d.Shift < 0 || d.Beyond < 0 || d.Beyond > answer.MaxMagnitude/2 {
-		return nil, fmt.Errorf("the ends of intervals are drawn for a rank %d lower, with %d places more", d.Shift, d.Beyond)
+		return nil, fmt.Errorf("the ends of intervals are drawn for a rank %d lower, with %d places more", d.Shift,
+			d.Beyond)
 	}
 	for _, share := range d.shares {
 		epsilon := m.Mechanism.ChoiceEpsilon(share, d.denominator)

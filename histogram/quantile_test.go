@@ -34,7 +34,8 @@ func quantilesOf(t testing.TB, r *plan.Plan, q counted.Quantiles, counts answer.
 			L2Squared: big.NewInt(9)}}
 	s := noise.NewStreams(keyNumbered(key), r.Hash())
 	a := exactAnswer{measurement: m, definition: m.Canonical(), Answer: counts, hash: counts.Hash()}
-	return &opened{exact: &exact{plan: compiled.Of(r), answers: []exactAnswer{a}}, streams: s, given: make([]bool, 1)}, a
+	return &opened{exact: &exact{plan: compiled.Of(r), answers: []exactAnswer{a}}, streams: s, given: make([]bool, 1)},
+		a
 }
 
 // payrollPlan is the plan of the counts of the payroll, with what payrollRelease adds to its release.

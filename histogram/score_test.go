@@ -40,7 +40,8 @@ func bigScore(counts, model []int64, penalty, weight int64) *big.Int {
 }
 
 func TestScoresAreExact(t *testing.T) {
-	edges := []int64{0, 1, 2, 1 << 40, 1<<50 - 1, 1 << 50, 1<<51 - 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 + 1<<40, 1 << 53,
+	edges := []int64{0, 1, 2, 1 << 40, 1<<50 - 1, 1 << 50, 1<<51 - 1, 1 << 51, 1<<52 - 1, 1 << 52, 1<<52 + 1<<40,
+		1 << 53,
 		1<<53 + 1, 1 << 54, 1 << 62, 1<<63 - 1}
 	for _, a := range edges {
 		for _, b := range edges {
@@ -48,9 +49,11 @@ func TestScoresAreExact(t *testing.T) {
 				for _, penalty := range []int64{0, 1, 1 << 59, 1 << 60} {
 					for _, weight := range []int64{1, 2, 3, 1 << 20, 1<<63 - 1} {
 						counts, model := []int64{a, b}, []int64{m, 1<<50 - m}
-						got, want := scoreOf(modelDistance(counts, model), penalty, weight), bigScore(counts, model, penalty, weight)
+						got, want := scoreOf(modelDistance(counts, model), penalty, weight),
+							bigScore(counts, model, penalty, weight)
 						if want.Cmp(big.NewInt(got)) != 0 {
-							t.Fatalf("%d times the distance of %v from %v less %d is %d, want %d", weight, counts, model, penalty, got, want)
+							t.Fatalf("%d times the distance of %v from %v less %d is %d, want %d", weight, counts,
+								model, penalty, got, want)
 						}
 					}
 				}
@@ -64,7 +67,8 @@ func TestScoresAreExact(t *testing.T) {
 		penalty, weight := rapid.Int64Range(0, 1<<60).Draw(rt, "penalty"), rapid.Int64Range(1, 1<<40).Draw(rt, "weight")
 		got, want := scoreOf(modelDistance(counts, model), penalty, weight), bigScore(counts, model, penalty, weight)
 		if want.Cmp(big.NewInt(got)) != 0 {
-			rt.Errorf("%d times the distance of %v from %v less %d is %d, want %d", weight, counts, model, penalty, got, want)
+			rt.Errorf("%d times the distance of %v from %v less %d is %d, want %d", weight, counts, model, penalty,
+				got, want)
 		}
 	})
 }
@@ -113,7 +117,8 @@ func TestScoresMoveByTheirSensitivity(t *testing.T) {
 					}
 				}
 				if got := scoreSensitivity(n, k, weight); got != furthest {
-					t.Errorf("%s, %d rows, weight %d: the sensitivity is %d, and a score moves by %d", n, k, weight, got, furthest)
+					t.Errorf("%s, %d rows, weight %d: the sensitivity is %d, and a score moves by %d", n, k, weight,
+						got, furthest)
 				}
 			}
 		}
@@ -142,12 +147,14 @@ func TestSensitivityIsThatOfTheRelease(t *testing.T) {
 				o := oracles(t, e)(1).inner
 				for c, weight := range weights {
 					if got := o.sensitivity([]int{c}); got != factor*want*weight || o.weights[c] != weight {
-						t.Errorf("%s, unit %s, %s: the sensitivity of candidate %d is %d, want %d", neighbours, unit, method, c, got,
+						t.Errorf("%s, unit %s, %s: the sensitivity of candidate %d is %d, want %d", neighbours, unit,
+							method, c, got,
 							factor*want*weight)
 					}
 				}
 				if got := o.sensitivity([]int{0, len(weights) - 1, 1}); got != factor*want*slices.Max(weights) {
-					t.Errorf("%s, unit %s, %s: the sensitivity of three candidates is %d", neighbours, unit, method, got)
+					t.Errorf("%s, unit %s, %s: the sensitivity of three candidates is %d", neighbours, unit, method,
+						got)
 				}
 			}
 		}
@@ -160,7 +167,8 @@ func TestSensitivityIsThatOfTheRelease(t *testing.T) {
 		{spec.AddRemove, 1<<52 + 1, 1, 1 << 62}, {spec.AddRemove, 1<<63 - 1, 1, 1 << 62},
 		{spec.Replace, 1 << 51, 1, 1 << 62}, {spec.Replace, 1<<51 - 1, 1, 1<<62 - 2048},
 		{spec.Replace, 1<<51 + 1, 1, 1 << 62}, {spec.Replace, 1<<63 - 1, 1, 1 << 62},
-		{spec.AddRemove, 1 << 50, 3, 3 << 60}, {spec.AddRemove, 1 << 50, 5, 1 << 62}, {spec.Replace, 1, 1 << 51, 1 << 62},
+		{spec.AddRemove, 1 << 50, 3, 3 << 60}, {spec.AddRemove, 1 << 50, 5, 1 << 62},
+		{spec.Replace, 1, 1 << 51, 1 << 62},
 		{spec.Replace, 3, 1<<63 - 1, 1 << 62},
 	} {
 		if got := scoreSensitivity(c.n, c.rows, c.weight); got != c.want {
@@ -228,8 +236,9 @@ func TestChancesOfChoicesByEnumeration(t *testing.T) {
 			}
 			return out
 		}
-		for what, divided := range map[string]int64{"as it is": 1, "the weight left out": 3, "the rows of a unit left out": k,
-			"half of it": 2} {
+		for what, divided := range map[string]int64{"as it is": 1, "the weight left out": 3,
+			"the rows of a unit left out": k,
+			"half of it":                  2} {
 			longest, most := 0.0, 0.0 // of the interval, in ε, and of the divergences, in αε²/8
 			for _, others := range totals {
 				models := make([][]int64, len(candidates))

@@ -185,7 +185,8 @@ func TestWrongSparseAnswersAreNoticed(t *testing.T) {
 				return a.Counts[at], a.Counts[at] > selection.Threshold(a.measurement.Selection)
 			}, a.Cells)
 		},
-		"cells with rows are drawn as empty ones too": func(x *opened, a exactAnswer, m measured.Measured) measured.Measured {
+		"cells with rows are drawn as empty ones too": func(x *opened, a exactAnswer,
+			m measured.Measured) measured.Measured {
 			twin := a
 			twin.Cells, twin.Counts = nil, nil
 			mask, _ := impossible.Of(a.measurement.Query, x.exact.plan.Release())
@@ -264,7 +265,8 @@ func TestImpossibleCellsAreNeverInSparseAnswers(t *testing.T) {
 	published := 0
 	for key := range 20 {
 		// a row that no table can have
-		x, a := openedSparse(compiled.Of(p), keyNumbered(key), answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}})
+		x, a := openedSparse(compiled.Of(p), keyNumbered(key),
+			answer.Answer{Cells: []uint64{6 * 3000}, Counts: []int64{100}})
 		m, err := x.sparseAnswer(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -369,7 +371,8 @@ func TestSparseAnswersOfManyCells(t *testing.T) {
 		}
 		mean := huge.Mechanism.Above(selection.Threshold(huge.Selection)) * float64(cells)
 		if off := math.Abs(float64(len(got.Cells)-2) - mean); off > 7*math.Sqrt(mean)+3 { // below 1e-11
-			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2, selection.Threshold(huge.Selection), mean)
+			t.Errorf("%d cells: %d are above %d, %g on the mean", cells, len(got.Cells)-2,
+				selection.Threshold(huge.Selection), mean)
 		}
 	}
 }

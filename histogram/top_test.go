@@ -42,7 +42,8 @@ marginals:
 
 func busyPlan(t testing.TB, replacements ...string) *plan.Plan {
 	t.Helper()
-	text := strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "BUDGET", "rho: 1", "UNIT", "row", "SIDE",
+	text := strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "BUDGET", "rho: 1", "UNIT", "row",
+		"SIDE",
 		"3", "ACROSS", "2", "TOP", "2", "MORE", "")...).Replace(busiest)
 	r, err := spec.Parse(spec.Source{Name: "busy.yaml", Text: text})
 	if err != nil {
@@ -233,10 +234,12 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 		{"{id: id, max_rows: 3}", ", stats: [units]", 3, 1},
 	} {
 		for _, s := range topSettings[:4] {
-			p := busyPlan(t, "NEIGHBOURS", s.neighbours, "BUDGET", s.budget, "UNIT", c.unit, "SIDE", "2", "MORE", c.more)
+			p := busyPlan(t, "NEIGHBOURS", s.neighbours, "BUDGET", s.budget, "UNIT", c.unit, "SIDE", "2", "MORE",
+				c.more)
 			choices := p.Measurements[0].Selection.(selection.Top)
 			if choices.Sensitivity != c.each || choices.Monotone != (s.neighbours == "add-remove") {
-				t.Errorf("%s%s, %s: a sensitivity of %d, monotone %v", c.unit, c.more, s.neighbours, choices.Sensitivity,
+				t.Errorf("%s%s, %s: a sensitivity of %d, monotone %v", c.unit, c.more, s.neighbours,
+					choices.Sensitivity,
 					choices.Monotone)
 			}
 			epsilon, _ := choices.Select.Parameter.Float64()
@@ -274,18 +277,21 @@ func TestNeighboursChooseWithinTheLoss(t *testing.T) {
 			}
 			cost := epsilon * float64(choices.Of)
 			if worst := most(func(*selection.Top) {}); worst > cost*(1+1e-9) {
-				t.Errorf("%s%s, %s, %s: neighbours are %g apart, and the choices cost %g", c.unit, c.more, s.neighbours, s.budget,
+				t.Errorf("%s%s, %s, %s: neighbours are %g apart, and the choices cost %g", c.unit, c.more,
+					s.neighbours, s.budget,
 					worst, cost)
 			}
 			if c.each > 1 {
 				if worst := most(func(c *selection.Top) { c.Sensitivity-- }); worst <= cost {
-					t.Errorf("%s%s, %s, %s: a sensitivity one too small is not noticed: %g of %g", c.unit, c.more, s.neighbours,
+					t.Errorf("%s%s, %s, %s: a sensitivity one too small is not noticed: %g of %g", c.unit, c.more,
+						s.neighbours,
 						s.budget, worst, cost)
 				}
 			}
 			if s.neighbours == "replace" {
 				if worst := most(func(c *selection.Top) { c.Monotone = true }); worst <= cost {
-					t.Errorf("%s%s, %s: counts that move one way are not noticed: %g of %g", c.unit, c.more, s.budget, worst, cost)
+					t.Errorf("%s%s, %s: counts that move one way are not noticed: %g of %g", c.unit, c.more, s.budget,
+						worst, cost)
 				}
 			}
 		}
@@ -347,10 +353,12 @@ func TestIntervalsOfChosenCellsHold(t *testing.T) {
 		}
 		low, high := span(7*draws, st.Attained, mostWrong)
 		if held < low || held > high {
-			t.Errorf("%s, %s: %d of %d intervals hold, expected %d to %d", s.neighbours, s.budget, held, 7*draws, low, high)
+			t.Errorf("%s, %s: %d of %d intervals hold, expected %d to %d", s.neighbours, s.budget, held, 7*draws, low,
+				high)
 		}
 		if right < draws-draws/1000 {
-			t.Errorf("%s, %s: the three largest of a population were first in %d of %d draws", s.neighbours, s.budget, right,
+			t.Errorf("%s, %s: the three largest of a population were first in %d of %d draws", s.neighbours, s.budget,
+				right,
 				draws)
 		}
 	}
@@ -380,7 +388,8 @@ func TestChoicesFallShortAsPlanned(t *testing.T) {
 			}
 		}
 		if most := draws - atMostOf(draws, top.Attained); beyond > most {
-			t.Errorf("%s, %s: %d of %d choices fall short by more than %g", s.neighbours, s.budget, beyond, draws, top.Shortfall)
+			t.Errorf("%s, %s: %d of %d choices fall short by more than %g", s.neighbours, s.budget, beyond, draws,
+				top.Shortfall)
 		}
 	}
 }

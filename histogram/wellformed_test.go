@@ -73,12 +73,14 @@ func TestAnswersOfAnotherFormAreRefused(t *testing.T) {
 		"the smallest": {with(math.MinInt64), false},
 		"cells with rows": {func(int64) answer.Answer { return answer.Answer{Cells: []uint64{0}, Counts: []int64{5}} },
 			false},
-		"a cell less": {func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells-1)} }, false},
+		"a cell less": {func(cells int64) answer.Answer { return answer.Answer{Counts: make([]int64, cells-1)} },
+			false},
 		"groups": {func(cells int64) answer.Answer {
 			return answer.Answer{Counts: make([]int64, cells), Groups: &answer.Groups{}}
 		}, false},
 	} {
-		if _, err := Count(context.Background(), compiled.Of(p), made{c.answer}, streams(p, 1)); (err == nil) != c.good {
+		if _, err := Count(context.Background(), compiled.Of(p), made{c.answer},
+			streams(p, 1)); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

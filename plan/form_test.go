@@ -16,7 +16,8 @@ import (
 // refuses those of two, and keys that it does not know, wherever they are.
 func TestMeasurementsOfOneKindAreRead(t *testing.T) {
 	counts := []string{`"value":{"column":"x","power":1,"times":1}`, `"quantile":{"column":"x","at":["1/2"]}`,
-		`"distribution":{"column":"x","width":1}`, `"distinct":{"column":"x","per_unit":1}`, `"diagnostic":"units over"`,
+		`"distribution":{"column":"x","width":1}`, `"distinct":{"column":"x","per_unit":1}`,
+		`"diagnostic":"units over"`,
 		`"reports":{"form":"set","categories":3,"support":1,"keep":140737488355328,"chance":1}`}
 	const noise = `{"kind":"discrete-laplace","parameter":"1","l1":"1","l2_squared":"1"}`
 	gives := []string{`"above":4`, `"discovery":{"columns":["x"],"groups":1,"select":` + noise + `,"delta":"1/8"}`,

@@ -50,7 +50,8 @@ type Holders struct {
 
 // TookPart returns those who add a share of the noise.
 func (h *Holders) TookPart() []string {
-	return slices.DeleteFunc(slices.Clone(h.Names), func(name string) bool { return slices.Contains(h.Withdrawn, name) })
+	return slices.DeleteFunc(slices.Clone(h.Names),
+		func(name string) bool { return slices.Contains(h.Withdrawn, name) })
 }
 
 // Shuffled is the promise for reports that a trusted shuffler mixes, if at least Honest of them are honest: ε at δ,

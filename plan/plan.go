@@ -77,7 +77,8 @@ func (p *Plan) WithWords(w *spec.Words) (*Plan, error) {
 
 // ErrNoWords is the error for a plan without the file of its words, where they are needed.
 var ErrNoWords = errors.New(
-	"the words of the plan are missing: NAME.words.json belongs next to NAME.plan.json, and `dprelease plan SPEC` writes both")
+	"the words of the plan are missing: NAME.words.json belongs next to NAME.plan.json, and `dprelease plan SPEC` " +
+		"writes both")
 
 // Size says what measuring requires: the cells of all published tables, for a sparse one as many as rows are expected
 // (2^20 if that is not stated), and the bytes of all counts, with the memory of the rounds of microdata
@@ -133,7 +134,8 @@ func Read(b []byte) (*Plan, error) {
 	}
 	err := json.Unmarshal(b, &form)
 	if err == nil && form.Format != "" && form.Format != Format {
-		return nil, fmt.Errorf("the plan's format is %q, expected %q: use %s or, where nothing was measured by it, make the plan again with `dprelease plan`",
+		return nil, fmt.Errorf("the plan's format is %q, expected %q: use %s or, where nothing was measured by it, "+
+			"make the plan again with `dprelease plan`",
 			form.Format, Format, cmp.Or(readBy[form.Format], "the version of dprelease that made it"))
 	}
 	var p Plan

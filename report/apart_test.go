@@ -40,20 +40,23 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	rule := "Call two counts of one table different only if they are " + apart + ". A smaller difference may be noise. " +
+	rule := "Call two counts of one table different only if they are " + apart +
+		". A smaller difference may be noise. " +
 		"Noise puts two cells with equal exact counts that far apart at most 5 times in 100. " +
 		"If you picked the two cells because their counts differ, ask for twice that distance."
 	if r.Comparison != rule {
 		t.Errorf("got  %s\nwant %s", r.Comparison, rule)
 	}
-	if text, more := r.Reading[1].Text, "is enough if there were up to 20 pairs to pick from"; !strings.Contains(text, more) {
+	if text, more := r.Reading[1].Text, "is enough if there were up to 20 pairs to pick from"; !strings.Contains(text,
+		more) {
 		t.Errorf("how to read: %q is not said:\n%s", more, text)
 	}
 	page := pageOf(t, r)
 	for _, said := range []string{
 		fmt.Sprintf("; smallest real difference %d.", want),
 		`<dt id="differ">When two cells differ</dt><dd><p>` + rule,
-		"Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see “When two cells differ”).",
+		"Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see " +
+			"“When two cells differ”).",
 		fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
 		if !strings.Contains(page, said) {
 			t.Errorf("the page does not say %q", said)
@@ -74,14 +77,17 @@ func TestOneRuleSaysWhichCellsToUse(t *testing.T) {
 		box, not := strings.Join(r.Misuse, "\n")+strings.Join((page.View{Report: r}).Further(), " "),
 			want == "do not use cell by cell"
 		for place, is := range map[string]bool{
-			"list":     strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
-			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)), "  "+want+"\n"),
+			"list": strings.Contains(pageOf(t, r), `<td class="word">`+want+`</td>`),
+			"terminal": strings.Contains(string(page.Terminal(r, screen.Look{Columns: 200}, "f", false)),
+				"  "+want+"\n"),
 			"markdown": strings.Contains(string(page.Markdown(r)), "| status | count | "+want+" |"),
 			"box": strings.Contains(box,
-				"Do not use the table status cell by cell: the noise is large compared with an average cell, and 4 of its 6 cells could be zero.") == not &&
+				"Do not use the table status cell by cell: the noise is large compared with an average cell, and 4 "+
+					"of its 6 cells could be zero.") == not &&
 				strings.Contains(box, "No table has to be avoided") != not,
 			"readme": strings.Contains(strings.Join(strings.Fields(string(page.Readme(r))), " "),
-				"Do not use the table status cell by cell: the noise is large compared with an average cell, and 4 of its 6 cells could be zero.") == not,
+				"Do not use the table status cell by cell: the noise is large compared with an average cell, and 4 "+
+					"of its 6 cells could be zero.") == not,
 		} {
 			if !is {
 				t.Errorf("%s: the %s says otherwise", want, place)
@@ -109,7 +115,8 @@ func TestNoDistanceIsSaidWhereNoneIsKnown(t *testing.T) {
 // Of the six counts 12 and 3 are at most one above the margin of 11: 3 and −4 could be zero.
 func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 	r := reportOf(t, noisyInput([]int64{500, 12, 400, 3, 700, -4}))
-	want := "Do not use a cell on its own if its interval reaches zero, as it could be zero: 2 of 6 cells, in status (2 of 6). The list “Cells that could be zero” names them."
+	want := "Do not use a cell on its own if its interval reaches zero, as it could be zero: 2 of 6 cells, in status " +
+		"(2 of 6). The list “Cells that could be zero” names them."
 	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, want) {
 		t.Errorf("the box says\n%s", box)
 	}
@@ -135,11 +142,14 @@ func TestTheBoxCountsCellsThatCouldBeZero(t *testing.T) {
 // range adds only for them shows how many they are.
 func TestValuesPutIntoACategoryAreABias(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, head("{epsilon: 2}",
-		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: {as: not stated}, levels: {half: {width: 3}}}",
+		"sex: {values: [female, male], unknown: {as: male}, null: drop}, age: {type: integer, range: [0, 5], null: "+
+			"{as: not stated}, levels: {half: {width: 3}}}",
 		"sexes: {by: [sex]}, halves: {by: [age.half]}")))
 	want := map[string]string{
-		"Unknown values of sex count as male":       "[sexes] that category too high, the others too low: not known: no budget is set aside to count this",
-		"Missing values of age count as not stated": "[halves] the other categories too low: by at most the count of “not stated”, a category of missing values of age only",
+		"Unknown values of sex count as male": "[sexes] that category too high, the others too low: not known: " +
+			"no budget is set aside to count this",
+		"Missing values of age count as not stated": "[halves] the other categories too low: by at most the count of " +
+			"“not stated”, a category of missing values of age only",
 	}
 	for _, b := range r.Bias {
 		if said, ok := want[b.Cause]; ok {
@@ -184,7 +194,8 @@ func TestFiguresThatCouldBeZeroAreNamed(t *testing.T) {
 	if said := "| size units | 1 of 2 | By size: large |"; !strings.Contains(md, said) {
 		t.Errorf("report.md does not say %q", said)
 	}
-	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box, "names them. It also has 2 figures other than counts.") {
+	if box := strings.Join(r.Misuse, "\n"); !strings.Contains(box,
+		"names them. It also has 2 figures other than counts.") {
 		t.Errorf("the box says\n%s", box)
 	}
 }

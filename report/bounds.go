@@ -76,7 +76,9 @@ func (b *Bounds) Sentences(l *language.Language) []string {
 	}
 	for _, w := range b.Weights {
 		all = append(all, l.Text(
-			"Each row of %s counts with its weight (column %s of the source). A weight outside the range from %s to %s counts as the nearer end of the range, and weights are rounded to a multiple of %s. So a row counts as %[4]s at most.",
+			"Each row of %s counts with its weight (column %s of the source). A weight outside the range from %s to "+
+				"%s counts as the nearer end of the range, and weights are rounded to a multiple of %s. So a row "+
+				"counts as %[4]s at most.",
 			w.Table, w.From, l.Number(words.Rat(w.Low)), l.Number(words.Rat(w.High)), l.Number(words.Rat(w.Step))))
 	}
 	var said words.TablesByText
@@ -105,7 +107,8 @@ func (c ColumnBounds) boundSentence(l *language.Language) string {
 		to = l.Text("The ranges, by %s, are: %s.", c.By, strings.Join(ranges, ", "))
 	}
 	return l.Text(
-		"Values of %s are rounded to a multiple of %s, and a value outside its range counts as the nearer end. %s", c.Column,
+		"Values of %s are rounded to a multiple of %s, and a value outside its range counts as the nearer end. %s",
+		c.Column,
 		l.Number(words.Rat(c.Step)), to)
 }
 

@@ -85,7 +85,8 @@ func TestHatchedCellsArePrintedInFewBytes(t *testing.T) {
 		}
 		return "{values: [" + strings.Join(names, ", ") + "]}"
 	}
-	p := planned(head("{epsilon: 1/10}", "row: "+values("r", 40)+", line: "+values("l", 40)+", column: "+values("c", 24),
+	p := planned(head("{epsilon: 1/10}", "row: "+values("r", 40)+", line: "+values("l", 40)+", column: "+
+		values("c", 24),
 		"one: {by: [row, column]}, two: {by: [line, column]}"))
 	none := map[string][]int64{}
 	for _, m := range p.Measurements {
@@ -191,7 +192,8 @@ func lookAt(t *testing.T, browser string, pages map[string]string) ([]seen, stri
 	var b strings.Builder
 	b.WriteString("<!doctype html><meta charset=utf-8><body>")
 	for name, page := range pages {
-		fmt.Fprintf(&b, `<iframe name="%s" width="%d" height="900" style="border: 0" srcdoc="%s"></iframe>`, name, narrow,
+		fmt.Fprintf(&b, `<iframe name="%s" width="%d" height="900" style="border: 0" srcdoc="%s"></iframe>`, name,
+			narrow,
 			html.EscapeString(page))
 	}
 	b.WriteString(lookAtAll)

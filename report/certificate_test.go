@@ -48,9 +48,11 @@ func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
 		{"many rows", specInput(report.Official, changed("max_rows: 1}", "max_rows: 5}")), "One unit in many rows",
 			report.AnsweredByPlan, "At most 5 rows"},
 		{"pure", input(report.Official, nil), "A relaxed definition", report.AnsweredByPlan, "pure"},
-		{"small δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-9,")), "A relaxed definition",
+		{"small δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-9,")),
+			"A relaxed definition",
 			report.AnsweredByPlan, "δ = 1e-9"},
-		{"large δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-4,")), "A relaxed definition",
+		{"large δ", specInput(report.Official, changed("{epsilon: 2,", "{epsilon: 2, delta: 1e-4,")),
+			"A relaxed definition",
 			report.LeftToApprovers, "δ = 0.0001"},
 		{"zcdp", specInput(report.Official, changed("{epsilon: 2,", "{rho: 1/8,")), "A relaxed definition",
 			report.AnsweredByPlan,
@@ -68,7 +70,8 @@ func TestHazardsAreAnsweredForTheReleaseAtHand(t *testing.T) {
 		{"witness", withReceipt(`"witnessed": false`, `"witnessed": true`), "Losses that are not added up",
 			report.AnsweredByPlan,
 			"noticed by its witness"},
-		{"practice", input(report.Practice, nil), "Losses that are not added up", report.LeftToApprovers, "practice account"},
+		{"practice", input(report.Practice, nil), "Losses that are not added up", report.LeftToApprovers,
+			"practice account"},
 		{"clear cells", specInput(report.Official, oneTable("{epsilon: 1}")), "Small groups that fare worst",
 			report.AnsweredByPlan,
 			"largest relative error"},
@@ -94,7 +97,8 @@ func TestCertificateOfTheAccount(t *testing.T) {
 		{`"comparisons": 0, "witnessed": true`, "so a rollback of the ledger is noticed"},
 	} {
 		one := in
-		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "", 1),
+		one.Receipt = json.RawMessage(strings.Replace(strings.Replace(string(in.Receipt), ` "witnessed": false,`, "",
+			1),
 			`"comparisons": 0`, c.receipt, 1))
 		if page := pageOf(t, reportOf(t, one)); !strings.Contains(page, c.page) {
 			t.Errorf("with %s the page does not say %q", c.receipt, c.page)
@@ -131,7 +135,8 @@ func TestMechanismsAreListedOnce(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	all = reportOf(t, partsInput(2)).Certificate.Mechanisms
-	if len(all) != 1 || strings.Join(all[0].Measurements, " ") != "part0 part1" || all[0].Uses(language.English) != "part0 and 1 more" {
+	if len(all) != 1 || strings.Join(all[0].Measurements, " ") != "part0 part1" ||
+		all[0].Uses(language.English) != "part0 and 1 more" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -139,7 +144,8 @@ func TestMechanismsAreListedOnce(t *testing.T) {
 func TestApprovalsAndModulesAreOnThePage(t *testing.T) {
 	r := reportOf(t, input(report.Official, nil))
 	for _, text := range []string{pageOf(t, r), string(page.Markdown(r))} {
-		for _, want := range []string{"methodologist", "It may be released every quarter.", "standing, until 2026-12-31",
+		for _, want := range []string{"methodologist", "It may be released every quarter.",
+			"standing, until 2026-12-31",
 			"3333 4444", "sbom.cdx.json"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page does not say %q", want)
@@ -178,12 +184,15 @@ func TestNoApprovalsSayNothingOfTheAccount(t *testing.T) {
 func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
 		report.Official: {"- Cost: ε = 2 of privacy budget (not money)\n" +
-			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease ledger show lfs-panel`.",
+			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease " +
+			"ledger show lfs-panel`.",
 			"practice"},
 		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
-			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with a budget for three releases like its first.",
+			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with a budget for three releases " +
+			"like its first.",
 			"ledger show"},
-		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data and keeps no account. A release would cost ε = 2 of privacy budget (not money).\n",
+		report.Rehearsal: {"- Cost: nothing: a rehearsal reads no data and keeps no account. A release would cost ε " +
+			"= 2 of privacy budget (not money).\n",
 			"debit 7, 2026-03-01"},
 	} {
 		text := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "Cost")
@@ -193,7 +202,8 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	}
 	first := specInput(report.Practice, specText)
 	first.Receipt = json.RawMessage(strings.Replace(string(first.Receipt), `"number": 7`, `"number": 1`, 1))
-	want := "practice account lfs-panel: debit 1, 2026-03-01. It can pay for two more releases like this one, if no other was tried on it before."
+	want := "practice account lfs-panel: debit 1, 2026-03-01. It can pay for two more releases like this one, if no " +
+		"other was tried on it before."
 	if text := string(page.Markdown(reportOf(t, first))); !strings.Contains(text, want) {
 		t.Errorf("the first debit of a practice account does not say what is left: %q", want)
 	}

@@ -49,7 +49,8 @@ marginals:
 
 // togetherText is a spec whose counts are reconstructed from what tables share, with other figures.
 var togetherText = head("{rho: 1/2}",
-	"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}, hours: {type: integer, range: [0, 60]}",
+	"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}, hours: {type: integer, "+
+		"range: [0, 60]}",
 	"pairs: {every: [0, 1, 2], by: [sex, status]}, hours: {by: [sex, status], stats: [count, {sum: hours}, {mean: hours}]}")
 
 const (
@@ -73,7 +74,8 @@ func figuresOf(status report.Status, text string) maker.Input {
 	if err != nil {
 		panic(err)
 	}
-	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0"}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status),
+		Software: "dprelease 0.1.0"}
 }
 
 // madeUp returns consistent answers: 40 000 rows in every cell but the last, which has none.
@@ -108,7 +110,8 @@ func madeUp(p *plan.Plan, m plan.Measurement, seed int64) []int64 {
 			}
 			if column != nil {
 				values = append(values, d.Total*bins*counts[0])
-				if counts, err = residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil, counts); err != nil {
+				if counts, err = residual.Exact([]*residual.Column{column}, residual.Set{axis}, nil,
+					counts); err != nil {
 					panic(err)
 				}
 			}
@@ -210,7 +213,8 @@ func TestWeightsAreTold(t *testing.T) {
 					t.Errorf("%q, %s: %q", weight, name, text)
 				}
 			}
-			if weight != "" && strings.Contains(page, "of the exact count, before sampling and response error; many are closer") &&
+			if weight != "" && strings.Contains(page,
+				"of the exact count, before sampling and response error; many are closer") &&
 				!strings.Contains(page, "counts without weights") {
 				t.Errorf("%s calls weighted counts exact counts", name)
 			}
@@ -311,7 +315,8 @@ func TestRowsLeftOutMoveFiguresEitherWay(t *testing.T) {
 // TestTerminalSetsOneSignBeforeHalfWidths checks the half widths of figures other than counts.
 func TestTerminalSetsOneSignBeforeHalfWidths(t *testing.T) {
 	page := string(page.Terminal(reports()["figures"], screen.Look{Columns: 200}, "f", true))
-	if !strings.Contains(page, "Figures other than counts") || strings.Contains(page, "±±") || strings.Contains(page, "±–") {
+	if !strings.Contains(page, "Figures other than counts") || strings.Contains(page, "±±") ||
+		strings.Contains(page, "±–") {
 		t.Error(page)
 	}
 }

@@ -41,7 +41,8 @@ func TestCellsAreSortedByFitness(t *testing.T) {
 	for _, said := range []string{
 		"“precise” is at most 5%, “usable” is at most 20%, and “unreliable” is the rest",
 		"| table | figure | precise: at most 5% | usable: at most 20% | unreliable: more | from which count on |",
-		"Do not use the table status cell by cell: the noise is large compared with an average cell, and 2 of its 6 cells could be zero.",
+		"Do not use the table status cell by cell: the noise is large compared with an average cell, and 2 of its 6 " +
+			"cells could be zero.",
 		"| status | count | 1 (16.7%) | 2 (33.3%) | 3 (50%) | precise from 106 on and usable from 27 on |",
 	} {
 		if !strings.Contains(page, said) {

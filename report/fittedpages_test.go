@@ -56,7 +56,8 @@ func TestTheHeadlineOfFittedCountsIsOfTheUnbiasedOnes(t *testing.T) {
 		t.Fatalf("%v cells, moved by up to %v: the fixture shows nothing", cells, most)
 	}
 	first := "Each of the 17 published numbers (as they were before they were made to add up: count_unbiased) is within "
-	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on average and by %d at most. It can be that much further from the exact figure.",
+	then := fmt.Sprintf("To add up, the published count was moved from there, by %s on average and by %d at most. It "+
+		"can be that much further from the exact figure.",
 		budget.DecimalNearest(off/cells, 2), int(math.Ceil(most)))
 	r := reportOf(t, in)
 	for name, text := range fittedPages(t, r) {
@@ -78,7 +79,8 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	const of = "Where counts were made to add up, margins, chances, intervals and verdicts refer to count_unbiased"
 	said := map[string][]string{
 		"report.html": {of,
-			"The chance is a lower bound on the probability that one number, before counts were made to add up, is within the margin",
+			"The chance is a lower bound on the probability that one number, before counts were made to add up, is " +
+				"within the margin",
 			"differ if their unbiased counts are at least this far apart",
 			"compare the unbiased counts: adding up has moved the published ones",
 			"around the unbiased count", "the interval is that of the unbiased count, and the figure can lie outside",
@@ -86,14 +88,16 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 			"show exactly how far each cell was moved", "The average of this over the noise is the bias",
 			"but if the interval reaches zero, it says noise_dominates"},
 		"report.md": {of, "differ if their unbiased counts are at least this far apart",
-			"compare the unbiased counts: adding up has moved the published ones", "show exactly how far each cell was moved"},
+			"compare the unbiased counts: adding up has moved the published ones",
+			"show exactly how far each cell was moved"},
 		"terminal": {of, "from which on the unbiased counts of two cells of the table"},
 		"README.txt": {"for reading: the noisy figure, rounded and fitted to add up",
 			"it belongs to count_unbiased, and count can be outside", "or fitted: none of these, and another number",
 			"compare the unbiased counts: adding up has moved the published ones"},
 	}
 	never := []string{"published counts are at least", "if they are at least this far",
-		"from which on two cells", "sums over count are too high", "shows such a number as 0", "that one number is within"}
+		"from which on two cells", "sums over count are too high", "shows such a number as 0",
+		"that one number is within"}
 	r := reportOf(t, fittedInput())
 	for name, text := range fittedPages(t, r) {
 		for _, want := range said[name] {
@@ -118,7 +122,8 @@ func TestPagesSayWhichCountsErrorsAreOf(t *testing.T) {
 	_, page := whatIfPage(t,
 		"version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
 			"publish: {integers: consistent}\n"+
-			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\n"+
+			"marginals: {m: {by: [sex]}}\n")
 	if !strings.Contains(page, "19 times in 20 the count, before it is made to add up, lies that near") {
 		t.Error("the page of other budgets promises a margin of published counts")
 	}

@@ -111,8 +111,9 @@ func input(status report.Status, change func(*plan.Plan)) maker.Input {
 	if change != nil {
 		change(p)
 	}
-	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status), Software: "dprelease 0.1.0",
-		Modules: modules, Approvals: approvals}
+	return maker.Input{Plan: compiled.Of(p), Tables: tables, Receipt: receiptFor(p, status),
+		Software: "dprelease 0.1.0",
+		Modules:  modules, Approvals: approvals}
 }
 
 var (
@@ -120,8 +121,9 @@ var (
 		{Path: "example.org/parquet/v2", Version: "v2.0.0", Sum: "h1:BBBB"}}
 	approvals = []report.Approval{
 		{Role: "methodologist", Statement: "I have read this plan.", Signer: "ed25519:AAAA", Fingerprint: "1111 2222"},
-		{Role: "officer", Statement: "It may be released every quarter.", Signer: "ed25519:BBBB", Fingerprint: "3333 4444",
-			Until: "2026-12-31"},
+		{Role: "officer", Statement: "It may be released every quarter.", Signer: "ed25519:BBBB",
+			Fingerprint: "3333 4444",
+			Until:       "2026-12-31"},
 	}
 )
 
@@ -164,8 +166,9 @@ func microdataOf(status report.Status, text string, rows int, distances ...float
 		drawn.Rounds++
 		columns := []spec.Attribute{drawn.Keys[1-i].Attribute, drawn.Keys[2].Attribute}
 		drawn.Fits = append(drawn.Fits, synth.Fit{
-			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12), Distance: d,
-			Rows: d + 2, Off: 1, Bound: d + 90,
+			Columns: columns, Measured: 1, Cells: levels[1-i].Size() * levels[2].Size(), Sigma: math.Sqrt(12),
+			Distance: d,
+			Rows:     d + 2, Off: 1, Bound: d + 90,
 		})
 		far := synth.CellFit{Columns: columns, Categories: []string{levels[1-i].Categories[0].Code, "employed"},
 			Merged: []int{1, 1}, Estimate: -3.5, Sigma: math.Sqrt(12), Model: 2.25, Rows: 9, Deviations: 3.6}
@@ -264,7 +267,8 @@ var residualCounts = map[string][]int64{
 // residualsInput is a release in ρ whose tables are reconstructed from residuals.
 func residualsInput() maker.Input {
 	p := planned(residualsText)
-	return maker.Input{Plan: compiled.Of(p), Tables: published(p, residualCounts), Receipt: receiptFor(p, report.Official),
+	return maker.Input{Plan: compiled.Of(p), Tables: published(p, residualCounts),
+		Receipt:  receiptFor(p, report.Official),
 		Software: "dprelease 0.1.0"}
 }
 
@@ -314,5 +318,6 @@ func summedInput(budget string) maker.Input {
 func targetInput() maker.Input {
 	return specInput(report.Official, head("{epsilon: 3, delta: 1e-9, split: {a: needed, b: 1}}",
 		"sex: {values: [female, male]}, status: {values: [employed, unemployed, inactive]}",
-		"sexes: {by: [sex], budget: a, target: {margin: 20}}, pairs: {by: [sex, status], budget: b, target: {margin: 30, confidence: 99%, of: all-cells}}"))
+		"sexes: {by: [sex], budget: a, target: {margin: 20}}, pairs: {by: [sex, status], budget: b, target: {margin: "+
+			"30, confidence: 99%, of: all-cells}}"))
 }

@@ -51,8 +51,9 @@ func textsOf(pageText string) []string {
 
 // ofTheSpec are the texts of the fixtures' specs and approvals, which no program translates, and the program's own
 // examples.
-var ofTheSpec = regexp.MustCompile(`I have read this plan\.|connecting the dots|not fit|print\(.*\)|FROM '.*'|It may be released every quarter\.|statistics office|residents aged 0–110|the first quarter of 2026|Labour force, [^ ]*|` +
-	`tables/[^ ]*|[a-z_.]+/[a-z_.×]+`)
+var ofTheSpec = regexp.MustCompile(
+	`I have read this plan\.|connecting the dots|not fit|print\(.*\)|FROM '.*'|It may be released every quarter\.|statistics office|residents aged 0–110|the first quarter of 2026|Labour force, [^ ]*|` +
+		`tables/[^ ]*|[a-z_.]+/[a-z_.×]+`)
 
 // A German report has no English in it, whatever kind of release it is of, and no decimal point.
 func TestGermanReportsAreGerman(t *testing.T) {

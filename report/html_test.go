@@ -50,7 +50,8 @@ func hostileReport(t *testing.T, text string) *report.Report {
 	}
 	for i, s := range p.Strategies {
 		p.Strategies[i].Leaf, p.Strategies[i].Tables = text, append([]string{text}, s.Tables...)
-		p.Strategies[i].Alternatives = append(s.Alternatives, strategy.Alternative{Kind: strategy.Residuals, Why: phrase.New(phrase.NoChance, text)})
+		p.Strategies[i].Alternatives = append(s.Alternatives,
+			strategy.Alternative{Kind: strategy.Residuals, Why: phrase.New(phrase.NoChance, text)})
 	}
 	in.Modules = []report.Module{{Path: text, Version: text, Sum: text}}
 	in.Approvals = []report.Approval{{Role: text, Statement: text, Signer: text, Fingerprint: text, Until: text}}
@@ -179,7 +180,8 @@ func TestPageIsAccessible(t *testing.T) {
 			if count["script"] > 1 || (count["script"] == 1) != (len(r.Tables) > 0) {
 				t.Errorf("%d scripts, want that of lists of tables", count["script"])
 			}
-			if count["h1"] != 1 || count["main"] != 1 || count["header"] != 1 || count["footer"] != 1 || count["nav"] != 1 {
+			if count["h1"] != 1 || count["main"] != 1 || count["header"] != 1 || count["footer"] != 1 ||
+				count["nav"] != 1 {
 				t.Errorf("elements: %v", count)
 			}
 			for id := range wanted {
@@ -250,7 +252,8 @@ func TestDrawingsAreNamed(t *testing.T) {
 				if svg.attributes("aria-hidden") == "true" { // beside the figures that it draws, in a row or a head
 					continue
 				}
-				if svg.attributes("role") != "img" || svg.attributes("aria-label")+svg.attributes("aria-labelledby") == "" {
+				if svg.attributes("role") != "img" ||
+					svg.attributes("aria-label")+svg.attributes("aria-labelledby") == "" {
 					t.Errorf("a drawing of class %q without role or name", svg.class)
 				}
 			}
@@ -270,7 +273,8 @@ func TestDrawingsAreNamed(t *testing.T) {
 			}
 			for _, box := range page.all("div") {
 				if strings.HasPrefix(box.class, "scroll") &&
-					(box.attributes("tabindex") != "0" || box.attributes("role") != "region" || box.attributes("aria-label")+box.attributes("aria-labelledby") == "") {
+					(box.attributes("tabindex") != "0" || box.attributes("role") != "region" ||
+						box.attributes("aria-label")+box.attributes("aria-labelledby") == "") {
 					t.Error("a box that scrolls and cannot be reached, or has no name")
 				}
 			}
@@ -379,7 +383,8 @@ func TestColoursHaveContrast(t *testing.T) {
 		}
 		blocks := regexp.MustCompile(`(?s):root \{(.*?)\}`).FindAllStringSubmatch(string(css), -1)
 		if len(blocks) < 2 {
-			t.Fatalf("%s has %d blocks of colours, want light, dark and, where it differs from light, print", file, len(blocks))
+			t.Fatalf("%s has %d blocks of colours, want light, dark and, where it differs from light, print", file,
+				len(blocks))
 		}
 		if len(blocks) == 2 {
 			blocks = append(blocks, blocks[0])
@@ -388,7 +393,8 @@ func TestColoursHaveContrast(t *testing.T) {
 			if themes[i] == nil {
 				themes[i] = map[string]string{}
 			}
-			for _, m := range regexp.MustCompile(`--([a-z]+[a-z0-9-]*): (#[0-9a-f]{6});`).FindAllStringSubmatch(block[1], -1) {
+			for _, m := range regexp.MustCompile(`--([a-z]+[a-z0-9-]*): (#[0-9a-f]{6});`).FindAllStringSubmatch(
+				block[1], -1) {
 				themes[i][m[1]] = m[2]
 			}
 		}
@@ -447,7 +453,8 @@ func luminance(t *testing.T, colour string) float64 {
 func TestPagesShowWhatTheyHold(t *testing.T) {
 	in := input(report.Official, nil)
 	r := reportOf(t, in)
-	r.Title, r.Population, r.Period = "a\x1b[2J\u202eb", "c\u202ed\x07", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+	r.Title, r.Population, r.Period = "a\x1b[2J\u202eb", "c\u202ed\x07",
+		"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
 	r.Spec.Text = "version: 1\r\nabout: {title: \"\u2066x\"}\r\n"
 	for name, page := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r)),
 		"README.txt": string(page.Readme(r))} {

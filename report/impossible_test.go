@@ -57,7 +57,8 @@ func TestReportOnImpossibleCells(t *testing.T) {
 		text := strings.Join(strings.Fields(page), " ")
 		for _, says := range []string{
 			"1 more is impossible by the spec, and an exact zero.", "Declared in the spec, not read from data",
-			"no row of persons has sex = male with status = unemployed: such a row is left out before anything is bounded or counted",
+			"no row of persons has sex = male with status = unemployed: such a row is left out before anything is " +
+				"bounded or counted",
 			"1 of 6 cells of pairs",
 		} {
 			if !strings.Contains(text, says) {
@@ -65,7 +66,8 @@ func TestReportOnImpossibleCells(t *testing.T) {
 			}
 		}
 	}
-	if last := r.Guarantee.Sentences[len(r.Guarantee.Sentences)-1]; last != "Given away, because the spec declares it and no data were read for it: no row of persons has sex = male with status = unemployed." {
+	if last := r.Guarantee.Sentences[len(r.Guarantee.Sentences)-1]; last != "Given away, because the spec declares "+
+		"it and no data were read for it: no row of persons has sex = male with status = unemployed." {
 		t.Errorf("guarantee: %q", last)
 	}
 	// Figures in impossible cells belong to another release.

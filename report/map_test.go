@@ -139,8 +139,9 @@ func TestMapsAreDrawings(t *testing.T) {
 			if err != nil {
 				t.Fatalf("map %d: %v", i, err)
 			}
-			if e, ok := token.(xml.StartElement); ok && slices.Contains([]string{"script", "image", "use", "foreignObject", "a"},
-				e.Name.Local) {
+			if e, ok := token.(xml.StartElement); ok &&
+				slices.Contains([]string{"script", "image", "use", "foreignObject", "a"},
+					e.Name.Local) {
 				t.Errorf("map %d has a %s", i, e.Name.Local)
 			}
 		}

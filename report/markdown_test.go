@@ -12,7 +12,8 @@ import (
 
 func TestMarkdownEscapesHostileTexts(t *testing.T) {
 	text := string(page.Markdown(hostileReport(t,
-		"</b> <script>x</script> | a || b [x](y) *em* _em_ a_b ~~~ ```\n# heading\n\n| c | d |\n``` R&D &lt;b&#62; &&#x2a;")))
+		"</b> <script>x</script> | a || b [x](y) *em* _em_ a_b ~~~ ```\n# heading\n\n| c | d |\n"+
+			"``` R&D &lt;b&#62; &&#x2a;")))
 	written, spec, found := strings.Cut(text, "\n````yaml\n")
 	if !found || strings.Count(spec, "\n````\n") != 1 {
 		t.Error("the spec ends its own fence")

@@ -116,7 +116,8 @@ var ModelOnly = language.Key("model only: no interval")
 // Asks says what a round does, given the mechanisms of its choice and of its measurement in words.
 func (m Microdata) Asks(l *language.Language, choice, noise string) string {
 	return words.Either(m.Method == plan.AIM,
-		l.Text("Each round chooses up to %s whose counts the model gets most wrong, and measures them together. The first round chooses by this mechanism: %s. It measures with this noise: %s.",
+		l.Text("Each round chooses up to %s whose counts the model gets most wrong, and measures them together. The "+
+			"first round chooses by this mechanism: %s. It measures with this noise: %s.",
 			l.Plural(int64(m.Ways), "column"), choice, noise),
 		l.Text("Each round chooses a pair of columns (%s) and measures it (%s).", choice, noise))
 }
@@ -127,27 +128,35 @@ func (m Microdata) hasSet(is func(Set) bool) bool { return slices.ContainsFunc(m
 // Compared says what the table of the sets compares.
 func (m Microdata) Compared(l *language.Language) string {
 	return words.Either(m.hasSet(func(s Set) bool { return len(s.Columns) == 1 }),
-		l.Text("This table compares the model and the rows with what was measured, for each column and each set of columns whose counts were measured or are sums of measured counts. For every other set of columns the rows are model only."),
-		l.Text("This table compares the model and the rows with what was measured, for each set of columns whose counts were measured or are sums of measured counts. For every other set of columns the rows are model only."))
+		l.Text("This table compares the model and the rows with what was measured, for each column and each set of "+
+			"columns whose counts were measured or are sums of measured counts. For every other set of columns the "+
+			"rows are model only."),
+		l.Text("This table compares the model and the rows with what was measured, for each set of columns whose "+
+			"counts were measured or are sums of measured counts. For every other set of columns the rows are model only."))
 }
 
 // SetColumns says what the columns of the table of the sets mean.
 func (m Microdata) SetColumns(l *language.Language) []Note {
 	rounds := words.NonEmpty(
-		words.When(m.Block != nil, l.Text("How many rounds measured exactly this set; 0 if it is only part of larger measured sets.")),
+		words.When(m.Block != nil, l.Text("How many rounds measured exactly this set; 0 if it is only part of larger "+
+			"measured sets.")),
 		words.When(m.hasSet(func(s Set) bool { return s.Before }),
 			l.Text("“%s” marks a column as it was measured before the rounds.", l.Text("before"))),
 		words.When(m.hasSet(func(s Set) bool { return s.Table != "" }),
 			l.Text("“%s” marks a set whose counts come from a table of the release.", l.Text("a table"))),
-		words.When(m.Block != nil, l.Text("If a set was measured more than once, the estimate with the least noise is used.")),
+		words.When(m.Block != nil, l.Text(
+			"If a set was measured more than once, the estimate with the least noise is used.")),
 	)
 	truth := l.Text("In 95 of 100 releases, the distance of the scaled rows from the true counts is below this figure.") +
 		words.When(m.hasSet(func(s Set) bool { return s.Bound == 0 }), " "+l.Text("“–” if no such figure is known."))
 	all := []Note{
 		{Heading: words.Capital(l.Text("rounds")), Text: strings.Join(rounds, " ")},
-		{Heading: l.Text("Distances"), Text: l.Text("Absolute differences from the unbiased estimate, in rows, added up over the cells: those of the model, those to expect from noise alone, and those of the drawn rows, scaled to the noisy total.")},
+		{Heading: l.Text("Distances"), Text: l.Text("Absolute differences from the unbiased estimate, in rows, added " +
+			"up over the cells: those of the model, those to expect from noise alone, and those of the drawn rows, " +
+			"scaled to the noisy total.")},
 		{Heading: words.Capital(l.Text("rows to the truth, below")), Text: truth},
-		{Heading: words.Capital(l.Text("cells off")), Text: l.Text("Cells in which the scaled rows are more than three standard errors from the estimate.")},
+		{Heading: words.Capital(l.Text("cells off")), Text: l.Text("Cells in which the scaled rows are more than " +
+			"three standard errors from the estimate.")},
 	}
 	if m.Files > 1 {
 		all = append(all, Note{Heading: words.Capital(l.Text("deviation between files")),

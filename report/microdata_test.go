@@ -26,7 +26,8 @@ func TestFiguresOfMicrodata(t *testing.T) {
 	in := microdataInput(report.Official, "", 36435, 20.5, 14.25)
 	m := reportOf(t, in).Microdata[0]
 	block := in.Plan.Synthetic[0].Block.Parameter
-	if want := budget.FormatRat(new(big.Rat).Add(big.NewRat(3, 36), block)); m.Loss.Rho != want || m.Loss.Epsilon != "" {
+	if want := budget.FormatRat(new(big.Rat).Add(big.NewRat(3, 36), block)); m.Loss.Rho != want ||
+		m.Loss.Epsilon != "" {
 		t.Errorf("paid %+v, want ρ = %s", m.Loss, want)
 	}
 	// the sum of four quotients below 1
@@ -38,7 +39,8 @@ func TestFiguresOfMicrodata(t *testing.T) {
 			t.Errorf("noise alone moves pair %d by %v, want %v", i, got, want)
 		}
 	}
-	if first := m.Sets[0]; first.Name(language.English) != "age.band with status" || first.Cells != 9 || first.Distance != 20.5 ||
+	if first := m.Sets[0]; first.Name(language.English) != "age.band with status" || first.Cells != 9 ||
+		first.Distance != 20.5 ||
 		first.RowsDistance != 22.5 || first.Bound != 110.5 || first.Off != 1 {
 		t.Errorf("%+v", first)
 	}
@@ -161,12 +163,14 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))) {
 		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text,
-			"This is a public number, which says nothing about the data") || strings.Contains(text, "the noisy total of table") {
+			"This is a public number, which says nothing about the data") ||
+			strings.Contains(text, "the noisy total of table") {
 			t.Errorf("%s does not say that the spec fixes the number of rows", name)
 		}
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 36435))) {
-		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, "were measured, and those of no pair of columns") ||
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text,
+			"were measured, and those of no pair of columns") ||
 			!strings.Contains(text, "about how columns depend on each other. This was not measured") {
 			t.Errorf("%s does not say that no pair was measured", name)
 		}
@@ -199,7 +203,8 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		text = strings.Join(strings.Fields(text), " ")
 		for _, want := range []string{"Each round chooses up to 3 columns whose counts the model gets most wrong",
-			"and those of these columns together: age.band with status; sex with status", "no more than the measured sets imply",
+			"and those of these columns together: age.band with status; sex with status",
+			"no more than the measured sets imply",
 			"categories of a column whose noisy counts were below three standard errors: these were measured as one",
 			"age.band = any of 2 categories measured as one, status = employed"} {
 			if !strings.Contains(text, want) {
@@ -308,7 +313,8 @@ func TestMicrodataAtTheEdge(t *testing.T) {
 	drawn.Total = -3.5
 	in.Microdata = []synth.Microdata{drawn}
 	for name, page := range pages(t, reportOf(t, in)) {
-		if name == "report.html" && !strings.Contains(page, "−3.5, with a standard error") || strings.Contains(page, "NaN") ||
+		if name == "report.html" && !strings.Contains(page, "−3.5, with a standard error") ||
+			strings.Contains(page, "NaN") ||
 			strings.Contains(page, "<nil>") {
 			t.Errorf("%s: %s", name, page)
 		}
@@ -320,7 +326,8 @@ func TestMicrodataOfWeightedRows(t *testing.T) {
 	const says = "The rows have no weights"
 	for weight, want := range map[string]bool{"": false,
 		", weight: {from: w, range: [0, 20], step: 1, kind: design}": true} {
-		text := strings.Replace(microdataText(""), "max_rows: 1}", "max_rows: 1}"+strings.Replace(weight, ", ", "\n    ", 1),
+		text := strings.Replace(microdataText(""), "max_rows: 1}",
+			"max_rows: 1}"+strings.Replace(weight, ", ", "\n    ", 1),
 			1)
 		r := reportOf(t, microdataOf(report.Official, text, 36435, 20.5, 14.25))
 		if got := strings.Contains(r.Microdata[0].Distrust, says); got != want {

@@ -20,9 +20,11 @@ func tablesInput(shape string) maker.Input {
 	m := &in.Microdata[0]
 	m.Method, m.Shape, m.Files = "tables", shape, 4
 	m.Fits = []synth.Fit{
-		{Table: "a", Columns: []spec.Attribute{m.Keys[0].Attribute, m.Keys[2].Attribute}, Measured: 1, Cells: 6, Sigma: 3,
+		{Table: "a", Columns: []spec.Attribute{m.Keys[0].Attribute, m.Keys[2].Attribute}, Measured: 1, Cells: 6,
+			Sigma:    3,
 			Distance: 4, Rows: 5, Bound: 77.5, Spread: 1.25},
-		{Table: "b", Columns: []spec.Attribute{m.Keys[2].Attribute}, Measured: 1, Cells: 3, Sigma: 3, Distance: 4, Rows: 5},
+		{Table: "b", Columns: []spec.Attribute{m.Keys[2].Attribute}, Measured: 1, Cells: 3, Sigma: 3, Distance: 4,
+			Rows: 5},
 	}
 	return in
 }
@@ -40,13 +42,15 @@ func TestEveryPageSaysWhatMicrodataOfTablesAre(t *testing.T) {
 		texts := pages(t, r)
 		for name, text := range texts {
 			text = strings.Join(strings.Fields(strings.ReplaceAll(text, "&#39;", "'")), " ")
-			for _, want := range []string{"odel only: no interval", "what they show about age.band: no table contains this column",
+			for _, want := range []string{"odel only: no interval", "what they show about age.band: no table " +
+				"contains this column",
 				"how much chance the drawing of rows adds to a figure, and only that", "sex with status"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s does not say %q", name, want)
 				}
 			}
-			for _, not := range []string{"rounds/ says", "The choices that such a run had made", "measured by itself before the rounds"} {
+			for _, not := range []string{"rounds/ says", "The choices that such a run had made",
+				"measured by itself before the rounds"} {
 				if strings.Contains(text, not) {
 					t.Errorf("%s says %q", name, not)
 				}

@@ -159,7 +159,8 @@ func (m Model) AccuracyText(l *language.Language) string {
 func (m Model) LeastRowsText(l *language.Language) string {
 	for _, c := range m.Columns {
 		if len(c.hardlyAny()) > 0 {
-			return l.Text("A category has hardly any rows if their noisy number is below %s. Believe no score there: it is taken from neighbours and drawn towards 0, which margins and bands do not show.",
+			return l.Text("A category has hardly any rows if their noisy number is below %s. Believe no score there: "+
+				"it is taken from neighbours and drawn towards 0, which margins and bands do not show.",
 				budget.Group(int64(math.Ceil(c.LeastRows()))))
 		}
 	}

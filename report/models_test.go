@@ -80,7 +80,8 @@ func modelsInputWith(withTable bool, columns string) maker.Input {
 	}
 	class := &model.Published{Target: "readmitted", Link: boosting.Logit, Classes: []string{"no", "yes"}, Most: 1,
 		Intercept: -1.75, Columns: []model.Column{
-			{Labels: labels("age", ages...), Scores: scores, Errors: errors, Importance: .4375, Rows: counts, CountError: 13.5},
+			{Labels: labels("age", ages...), Scores: scores, Errors: errors, Importance: .4375, Rows: counts,
+				CountError: 13.5},
 			{Labels: labels("emergency", "no", "yes"), Scores: []float64{-.25, .5}, Errors: []float64{.0155, .0175},
 				Importance: .3125, Rows: []int64{4321, 2109}, CountError: 13.5},
 			{Labels: labels("ward", "surgery", "medicine", "births"), Scores: []float64{.0625, -.125, .03},
@@ -97,8 +98,9 @@ func modelsInputWith(withTable bool, columns string) maker.Input {
 	number := &model.Published{Target: "days", Link: boosting.Log, Most: 60, Intercept: 1.5, Columns: []model.Column{
 		{Labels: labels("emergency", "no", "yes"), Scores: []float64{-.125, .25}, Errors: []float64{.01, .0125},
 			Importance: .1575, Rows: []int64{4300, 2150}, CountError: 12},
-		{Labels: labels("ward", "surgery", "medicine", "births"), Scores: []float64{0, 0, 0}, Errors: []float64{.02, .02, .02},
-			Rows: []int64{2811, 3590, 14}, CountError: 12}}}
+		{Labels: labels("ward", "surgery", "medicine", "births"), Scores: []float64{0, 0, 0},
+			Errors: []float64{.02, .02, .02},
+			Rows:   []int64{2811, 3590, 14}, CountError: 12}}}
 	interval := func(noise, all, low, high float64) *model.RegressionInterval {
 		return &model.RegressionInterval{NoiseError: noise, StandardError: all, Low: low, High: high}
 	}
@@ -106,20 +108,25 @@ func modelsInputWith(withTable bool, columns string) maker.Input {
 	linear := &model.Regression{Method: model.RegressionLinear, Target: "days", Rows: 6444, Confidence: .95,
 		Terms: []model.RegressionTerm{
 			{Coefficient: at(3.5), RegressionInterval: interval(.25, .5, 2.52, 4.48), Weight: 3.375},
-			{Column: "age", Coefficient: at(-.0125), RegressionInterval: interval(.002, .004, -.0203, -.0047), Weight: -.0115},
-			{Column: "emergency", Category: "no", Coefficient: at(0), Weight: -.5, Flags: []string{model.RegressionReference}},
-			{Column: "emergency", Category: "yes", Coefficient: at(1.25), RegressionInterval: interval(.125, .25, .76, 1.74),
-				Weight: .5625}}}
+			{Column: "age", Coefficient: at(-.0125), RegressionInterval: interval(.002, .004, -.0203, -.0047),
+				Weight: -.0115},
+			{Column: "emergency", Category: "no", Coefficient: at(0), Weight: -.5,
+				Flags: []string{model.RegressionReference}},
+			{Column: "emergency", Category: "yes", Coefficient: at(1.25),
+				RegressionInterval: interval(.125, .25, .76, 1.74),
+				Weight:             .5625}}}
 	logistic := &model.Regression{Method: model.RegressionLogistic, Target: "readmitted", Positive: "yes", Rows: 6460,
 		Flags: []string{model.RegressionModelOnly}, Terms: []model.RegressionTerm{
 			{Coefficient: at(-3.75), Weight: -3.5}, {Column: "age", Coefficient: at(.0185), Weight: .0175},
 			{Column: "ward", Category: "surgery", Coefficient: at(.125), Weight: .0925},
-			{Column: "ward", Category: "medicine", Coefficient: at(0), Weight: -.0875, Flags: []string{model.RegressionReference}},
+			{Column: "ward", Category: "medicine", Coefficient: at(0), Weight: -.0875,
+				Flags: []string{model.RegressionReference}},
 			{Column: "ward", Category: "births", Weight: -.005, Flags: []string{model.RegressionNotClear}}}}
 	odds := &model.Regression{Method: model.RegressionLogistic, Target: "readmitted", Positive: "yes", Rows: 5170,
 		Flags: []string{model.RegressionWeightsOnly}, Terms: []model.RegressionTerm{{Weight: -3.25},
 			{Column: "age", Weight: .0185}, {Column: "ward", Category: "surgery", Weight: .1075},
-			{Column: "ward", Category: "medicine", Weight: -.0925}, {Column: "ward", Category: "births", Weight: .0125}},
+			{Column: "ward", Category: "medicine", Weight: -.0925},
+			{Column: "ward", Category: "births", Weight: .0125}},
 		Performance: &model.Performance{AUC: &model.Interval{Estimate: .6655, Low: .63, High: .6995},
 			Accuracy: &model.Interval{Estimate: .8475, Low: .832, High: .8613},
 			Baseline: &model.Interval{Estimate: .8401, Low: .825, High: .8553}}}
@@ -158,7 +165,8 @@ func TestReportOfModelsAlone(t *testing.T) {
 		t.Error(err)
 	}
 	for name, text := range plainPages(t, r) {
-		for _, never := range []string{"very number", "verything published", "the exact count", "of all tables together", "every table", "100%",
+		for _, never := range []string{"very number", "verything published", "the exact count",
+			"of all tables together", "every table", "100%",
 			"over a small base", "noisy count with its own error", "unbiased estimate next to it", "tables below"} {
 			if strings.Contains(text, never) {
 				t.Errorf("%s says %q", name, never)
@@ -182,9 +190,11 @@ func TestReportOfModels(t *testing.T) {
 		if name == "README.txt" {
 			continue
 		}
-		for _, want := range []string{"always giving the more frequent answer would have 84.0", "below about 6", "about 6",
+		for _, want := range []string{"always giving the more frequent answer would have 84.0", "below about 6",
+			"about 6",
 			"to 12", "above about 41", "models/risk.json has, are the whole model", "The intercept is −1.75",
-			"no coefficient, but its weight still predicts", "noisy number is below 27", "This release also has 6 models",
+			"no coefficient, but its weight still predicts", "noisy number is below 27",
+			"This release also has 6 models",
 			"Do not let a model decide about a person by itself"} {
 			if !strings.Contains(strings.ReplaceAll(text, "\u202f", " "), want) {
 				t.Errorf("%s does not say %q", name, want)
@@ -192,14 +202,16 @@ func TestReportOfModels(t *testing.T) {
 		}
 	}
 	text := pageOf(t, r)
-	for _, want := range []string{"score (log-odds)", "follow (logarithm of days)", ">−9<", ">105<", `class="strip hatched"`,
+	for _, want := range []string{"score (log-odds)", "follow (logarithm of days)", ">−9<", ">105<",
+		`class="strip hatched"`,
 		`fill="url(#scores-risk-1-few)"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not hold %q", want)
 		}
 	}
 	// ages from 74 have fewer than 27 rows: 32 of 88
-	if from, width := `<rect x="63.64%"`, `width="36.36%"`; !strings.Contains(text, from) || !strings.Contains(text, width) {
+	if from, width := `<rect x="63.64%"`, `width="36.36%"`; !strings.Contains(text, from) ||
+		!strings.Contains(text, width) {
 		t.Errorf("the page does not hatch the ages with hardly any rows")
 	}
 }
@@ -267,7 +279,8 @@ func TestBiasNamesModels(t *testing.T) {
 			t.Errorf("%s: %v", cause, b)
 		}
 		b = biasOf(t, true, drops, cause)
-		if b == nil || !slices.Equal(b.Tables, slices.Concat([]string{"wards"}, all[:1], []string{"models/free"}, all[1:])) ||
+		if b == nil || !slices.Equal(b.Tables, slices.Concat([]string{"wards"}, all[:1], []string{"models/free"},
+			all[1:])) ||
 			b.Direction != "counts too low, other figures either way" {
 			t.Errorf("%s: %v", cause, b)
 		}

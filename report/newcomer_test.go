@@ -23,7 +23,8 @@ var questions = []question{
 	{asks: "What was protected?", part: "", answers: []string{"Each person is protected: all rows with the same ",
 		"Each row of the data is protected, as one person"}},
 	{asks: "How well?", part: "",
-		answers: []string{"after seeing all of it, at most ", "after seeing all of it, as good as always, as far as this promise goes"}},
+		answers: []string{"after seeing all of it, at most ", "after seeing all of it, as good as always, as far as " +
+			"this promise goes"}},
 	{asks: "What is that as a formula?", part: "",
 		answers: []string{"Adding or removing any one person changes the chance of any result by a factor of at most ",
 			"Replacing the data of any one person by any other changes the chance of any result by a factor of at most "}},
@@ -41,7 +42,8 @@ var questions = []question{
 	{asks: "What did it cost?", part: "Cost", answers: []string{"- Cost: "}},
 	{asks: "What is left?", part: "Cost",
 		answers: []string{"The office sees what is left of it with `dprelease ledger show ",
-			"It opened with a budget for three releases like its first.", "It has room for two more releases like this one", "- Cost: nothing: "}},
+			"It opened with a budget for three releases like its first.",
+			"It has room for two more releases like this one", "- Cost: nothing: "}},
 	{asks: "To whom was it charged?", part: "Cost",
 		answers: []string{"- Paid by: account ", "- Paid by: practice account ", "keeps no account"}},
 	{asks: "How can it be checked?", part: "How to check",
@@ -57,7 +59,8 @@ func TestNewcomersFindTheirAnswers(t *testing.T) {
 			part := partOf(page, q.part)
 			answered := slices.ContainsFunc(q.answers, func(a string) bool { return strings.Contains(part, a) })
 			if strings.HasSuffix(q.asks, "must not be used?") && !answered { // there is none, which the page says too
-				answered = strings.Contains(partOf(page, "More about the promise and the figures"), "No table has to be avoided")
+				answered = strings.Contains(partOf(page, "More about the promise and the figures"),
+					"No table has to be avoided")
 			}
 			if !answered {
 				t.Errorf("%s: %q is not answered in part %q", name, q.asks, q.part)
@@ -129,7 +132,8 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 		{"{epsilon: 30}", []string{"after seeing all of it, as good as always, as far as this promise goes",
 			"This promise is weak."}, "100%"},
 	} {
-		said := strings.Join(page.View{Report: reportOf(t, specInput(report.Official, oneTable(c.budget)))}.Opening(), "\n")
+		said := strings.Join(page.View{Report: reportOf(t, specInput(report.Official, oneTable(c.budget)))}.Opening(),
+			"\n")
 		for _, s := range c.said {
 			if !strings.Contains(said, s) {
 				t.Errorf("%s: %q is not said:\n%s", c.budget, s, said)
@@ -145,7 +149,8 @@ func TestLargePromisesAreSaidPlainly(t *testing.T) {
 func TestOneNumberIsOne(t *testing.T) {
 	one := reportOf(t, specInput(report.Official, head("{epsilon: 4/15}", "sex: {values: [female, male]}",
 		"total: {by: []}")))
-	if want := "The one published number is within 11 of the exact count with a chance of at least 95%, before sampling and response error."; one.Accuracy.Sentence != want {
+	if want := "The one published number is within 11 of the exact count with a chance of at least 95%, before " +
+		"sampling and response error."; one.Accuracy.Sentence != want {
 		t.Errorf("got  %s\nwant %s", one.Accuracy.Sentence, want)
 	}
 }
@@ -155,7 +160,8 @@ func TestOneNumberIsOne(t *testing.T) {
 func TestTheFirstScreenAnswers(t *testing.T) {
 	for name, r := range reports() {
 		_, page, _ := strings.Cut(pageOf(t, r), "<main ")
-		for part, most := range map[string]int{`<dt id="cost">`: 140, `<dt id="differ">`: 230, `<h2 id="misuse">`: 310} {
+		for part, most := range map[string]int{`<dt id="cost">`: 140, `<dt id="differ">`: 230,
+			`<h2 id="misuse">`: 310} {
 			before, _, found := strings.Cut(page, part)
 			if n := len(strings.Fields(tags.ReplaceAllString(before, " "))); found && n > most {
 				t.Errorf("%s: %d words stand before %s, want %d at most", name, n, part, most)

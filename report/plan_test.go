@@ -12,7 +12,8 @@ import (
 func TestReportsOnPlansOfThePlanner(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
 		"pure": {"", "",
-			"ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same person_id; method: the ε of all"},
+			"ε = 2 (pure differential privacy) for adding or removing one person, meaning all rows with the same " +
+				"person_id; method: the ε of all"},
 		"replace": {"neighbours: add-remove", "neighbours: replace", "for replacing one person by another"},
 		"rho":     {"{epsilon: 2,", "{rho: 1/10,", "ρ = 0.1 (zero-concentrated differential privacy)"},
 		"approximate": {"{epsilon: 2,", "{epsilon: 1/3, delta: 1e-9,",

@@ -19,7 +19,8 @@ func TestRegistryEntrySaysWhatTheReportSays(t *testing.T) {
 			if r.Bounds != nil && len(r.Bounds.Weights) > 0 {
 				hazards += 2 // for weights
 			}
-			if e.Status != r.Status || e.Date != "2026-03-01" || e.Protected.Noun != "person" || e.Guarantee.Definition == "" ||
+			if e.Status != r.Status || e.Date != "2026-03-01" || e.Protected.Noun != "person" ||
+				e.Guarantee.Definition == "" ||
 				e.Guarantee.Statement != r.Guarantee.Statement {
 				t.Errorf("%+v", e)
 			}

@@ -81,18 +81,22 @@ func Read(b []byte) (*Report, error) {
 		return nil, fmt.Errorf("not a report this version can read: %w", err)
 	}
 	if r.Format != Format {
-		return nil, fmt.Errorf("the report's format is %q, expected %q: read it with the version that made it", r.Format,
+		return nil, fmt.Errorf("the report's format is %q, expected %q: read it with the version that made it",
+			r.Format,
 			Format)
 	}
 	if language.Of(r.Language) == nil {
-		return nil, fmt.Errorf("the report's language is %q, expected one of %s", r.Language, strings.Join(language.Tags(), ", "))
+		return nil, fmt.Errorf("the report's language is %q, expected one of %s", r.Language,
+			strings.Join(language.Tags(), ", "))
 	}
 	if !r.Status.Known() {
-		return nil, fmt.Errorf("the report's status is %q, expected %q, %q or %q", r.Status, Official, Practice, Rehearsal)
+		return nil, fmt.Errorf("the report's status is %q, expected %q, %q or %q", r.Status, Official, Practice,
+			Rehearsal)
 	}
 	if !bytes.Equal(r.JSON(), b) {
 		return nil,
-			errors.New("the report was edited after it was made (it is not in canonical form): take it from the release again")
+			errors.New("the report was edited after it was made (it is not in canonical form): take it from the " +
+				"release again")
 	}
 	if err := r.checkForm(); err != nil {
 		return nil, fmt.Errorf("not a report that this program makes: %w", err)

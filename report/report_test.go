@@ -120,7 +120,8 @@ func importsOf(t *testing.T, root, path string, seen map[string]bool) {
 func TestReportCannotReachConfidentialData(t *testing.T) {
 	seen := map[string]bool{}
 	importsOf(t, "..", "github.com/dprelease/dprelease/report", seen)
-	for _, room := range []string{"histogram", "histogram/source", "internal/noise", "internal/release", "budget/ledger"} {
+	for _, room := range []string{"histogram", "histogram/source", "internal/noise", "internal/release",
+		"budget/ledger"} {
 		if seen["github.com/dprelease/dprelease/"+room] {
 			t.Errorf("report reaches %s", room)
 		}
@@ -132,7 +133,8 @@ func TestReportHasNoWayToAskTheMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	banned := map[string]bool{"os": true, "time": true, "runtime": true, "net": true, "net/http": true, "math/rand": true,
+	banned := map[string]bool{"os": true, "time": true, "runtime": true, "net": true, "net/http": true,
+		"math/rand":    true,
 		"math/rand/v2": true, "crypto/rand": true, "os/user": true, "syscall": true}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -196,14 +198,16 @@ func TestNewRefusesPartsOfDifferentReleases(t *testing.T) {
 		change func(*maker.Input)
 		says   string
 	}{
-		"no plan":       {func(in *maker.Input) { in.Plan = nil }, "no plan"},
-		"no receipt":    {func(in *maker.Input) { in.Receipt = nil }, "cannot be read"},
-		"other plan":    {func(in *maker.Input) { in.Plan = compiled.Of(planned(oneTable("{epsilon: 2}"))) }, "another plan"},
+		"no plan":    {func(in *maker.Input) { in.Plan = nil }, "no plan"},
+		"no receipt": {func(in *maker.Input) { in.Receipt = nil }, "cannot be read"},
+		"other plan": {func(in *maker.Input) { in.Plan = compiled.Of(planned(oneTable("{epsilon: 2}"))) },
+			"another plan"},
 		"other release": {rewrite(`"labour-2026q1"`, `"labour-2026q2"`), `release "labour-2026q2"`},
 		"other cost":    {rewrite(`"epsilon":"2"`, `"epsilon":"3"`), "the plan charges"},
 		"other status":  {rewrite(`"release", "cost"`, `"final", "cost"`), `status "final"`},
 		"other date":    {rewrite(`2026-03-01`, `1 March`), "YYYY-MM-DD"},
-		"table missing": {func(in *maker.Input) { in.Tables = in.Tables[1:] }, "3 tables are published, the plan has 4"},
+		"table missing": {func(in *maker.Input) { in.Tables = in.Tables[1:] },
+			"3 tables are published, the plan has 4"},
 		"tables swapped": {func(in *maker.Input) { in.Tables[1], in.Tables[2] = in.Tables[2], in.Tables[1] },
 			"not the plan's table pairs/sex"},
 		"short column": {statistic(func(s *synth.Statistic) { s.Published = integers([]int64{1}) }),
@@ -277,11 +281,14 @@ func TestHeadline(t *testing.T) {
 		want string
 	}{
 		{input(report.Official, nil),
-			"Each of the 17 published numbers is within 4 of the exact count with a chance of at least 95%, before sampling and response error; many are closer: see “Tables and their errors”."},
+			"Each of the 17 published numbers is within 4 of the exact count with a chance of at least 95%, before " +
+				"sampling and response error; many are closer: see “Tables and their errors”."},
 		{noisyInput([]int64{1, 2, 3, 4, 5, 6}),
-			"Each of the 6 published numbers is within 11 of the exact count with a chance of at least 95%, before sampling and response error."},
+			"Each of the 6 published numbers is within 11 of the exact count with a chance of at least 95%, before " +
+				"sampling and response error."},
 		{specInput(report.Official, oneTable("{epsilon: 20}")),
-			"Each of the 6 published numbers equals the exact count with a chance of at least 95%, before sampling and response error."},
+			"Each of the 6 published numbers equals the exact count with a chance of at least 95%, before sampling " +
+				"and response error."},
 	} {
 		if got := reportOf(t, c.in).Accuracy.Sentence; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -301,7 +308,8 @@ func TestWeakPromisesAreCalledWeak(t *testing.T) {
 }
 
 func TestBannerIsOnEveryPageOfWhatIsNoRelease(t *testing.T) {
-	for status, banner := range map[report.Status]string{report.Official: "", report.Practice: "PRACTICE, NOT A RELEASE",
+	for status, banner := range map[report.Status]string{report.Official: "",
+		report.Practice:  "PRACTICE, NOT A RELEASE",
 		report.Rehearsal: "REHEARSAL, MADE-UP DATA"} {
 		r := reportOf(t, input(status, nil))
 		if r.Banner != banner {
@@ -335,7 +343,8 @@ func TestReadmeLinesFitATerminal(t *testing.T) {
 // If rows without an id are left out, the report says so with the guarantee, with the subject of the figures and with
 // the assumptions; otherwise it does not mention them.
 func TestReportOfRowsWithoutAnID(t *testing.T) {
-	texts := []string{"Rows without an id were left out.", "Rows without an id were left out. The margin does not cover",
+	texts := []string{"Rows without an id were left out.",
+		"Rows without an id were left out. The margin does not cover",
 		"Rows without an id were left out of every count."}
 	for _, drops := range []bool{true, false} {
 		text := specText

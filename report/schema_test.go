@@ -298,7 +298,8 @@ func inputs() map[string]maker.Input {
 		"unweighted":  figuresInput(report.Rehearsal, ""),
 		"fitted":      fittedInput(),
 		"together":    figuresOf(report.Official, togetherText),
-		"exchanged": figuresOf(report.Official, strings.NewReplacer("{rho: 1/2}", "{epsilon: 4}", "neighbours: add-remove",
-			"neighbours: replace").Replace(figuresText(designWeight))),
+		"exchanged": figuresOf(report.Official,
+			strings.NewReplacer("{rho: 1/2}", "{epsilon: 4}", "neighbours: add-remove",
+				"neighbours: replace").Replace(figuresText(designWeight))),
 	}
 }

@@ -41,7 +41,8 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 			t.Fatalf("%s: %d points of %d cells", table.Path, len(s.Points), table.Cells)
 		}
 		for i, p := range s.Points {
-			if *p.Value != float64(count.Published.Value(i)) || *p.Low != count.Low.Value(i) || *p.High != count.High.Value(i) {
+			if *p.Value != float64(count.Published.Value(i)) || *p.Low != count.Low.Value(i) ||
+				*p.High != count.High.Value(i) {
 				t.Errorf("%s: point %d is %v (%v to %v)", table.Path, i, *p.Value, *p.Low, *p.High)
 			}
 		}
@@ -60,13 +61,15 @@ func TestSeriesAreThePublishedCells(t *testing.T) {
 func TestSeriesOfNumbersAreOrdered(t *testing.T) {
 	r := reportOf(t, specInput(report.Official,
 		head("{epsilon: 1}",
-			"age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: integer, values: [3, 1, 2]}",
+			"age: {type: integer, range: [0, 60], levels: {ten: {width: 10}}, null: {as: not told}}, code: {type: "+
+				"integer, values: [3, 1, 2]}",
 			"ages: {by: [age]}, tens: {by: [age.ten]}, codes: {by: [code]}")))
 	all := seriesOf(r)
 	for path, want := range map[string]int{"ages": 61, "tens": 7} {
 		s := all[path][0]
 		if s.Ordered != want || len(s.Labels) != want+1 || s.Labels[want] != "not told" {
-			t.Errorf("%s: %d of %d labels are in order, want all but the last of %d", path, s.Ordered, len(s.Labels), want+1)
+			t.Errorf("%s: %d of %d labels are in order, want all but the last of %d", path, s.Ordered, len(s.Labels),
+				want+1)
 		}
 	}
 	page := pageOf(t, r)
@@ -164,7 +167,8 @@ func TestLargeTablesHaveNoSeries(t *testing.T) {
 	r := reportOf(t, specInput(report.Official, head("{epsilon: 1}",
 		"many: "+values(49)+", some: "+values(48)+", rows: "+values(40)+", more: "+values(41)+", columns: "+values(24)+
 			", few: "+values(2)+", year: {type: integer, range: [0, 399]}, day: {type: integer, range: [0, 400]}",
-		"many: {by: [many]}, some: {by: [some]}, grid: {by: [rows, columns]}, tall: {by: [more, columns]}, three: {by: [few, columns, some]}, years: {by: [year]}, days: {by: [day]}")))
+		"many: {by: [many]}, some: {by: [some]}, grid: {by: [rows, columns]}, tall: {by: [more, columns]}, three: "+
+			"{by: [few, columns, some]}, years: {by: [year]}, days: {by: [day]}")))
 	var got []string
 	for path := range seriesOf(r) {
 		got = append(got, path)
@@ -199,11 +203,13 @@ func TestChartsKeepToTheirFrame(t *testing.T) {
 		page := pageOf(t, r)
 		for _, m := range regexp.MustCompile(` (?:x|x1|x2|cx|width|y1|y2)="(-?[0-9.]+|[^"]*(?:NaN|Inf)[^"]*)%?"`).
 			FindAllStringSubmatch(page, -1) {
-			if v, err := strconv.ParseFloat(m[1], 64); err != nil || v < -12 || strings.HasSuffix(m[0], `%"`) && v > 100.01 {
+			if v, err := strconv.ParseFloat(m[1], 64); err != nil || v < -12 || strings.HasSuffix(m[0], `%"`) &&
+				v > 100.01 {
 				t.Fatalf("%s: a place at%s", name, m[0])
 			}
 		}
-		for _, m := range regexp.MustCompile(`<path class="(?:line|band)" d="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		for _, m := range regexp.MustCompile(`<path class="(?:line|band)" d="([^"]*)"`).FindAllStringSubmatch(page,
+			-1) {
 			for _, number := range regexp.MustCompile(`-?[0-9]+`).FindAllString(m[1], -1) {
 				if v, _ := strconv.Atoi(number); v < 0 || v > 1000 {
 					t.Fatalf("%s: a path through %s", name, number)
@@ -218,7 +224,8 @@ func TestStripsShowWhereTheFigureIs(t *testing.T) {
 	page := pageOf(t, reportOf(t,
 		specInput(report.Official, head("{epsilon: 1}", "work: {values: [a, b, c, d, e, f]}", "status: {by: [work]}"))))
 	for _, want := range []string{ // 18 204, 19 950 and 1004
-		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x="50.00%" y="12" text-anchor="middle">10 000</text>`, `<td class="n">18 204</td>`,
+		`cx="91.02%"`, `cx="99.75%"`, `cx="5.02%"`, `x="50.00%" y="12" text-anchor="middle">10 000</text>`,
+		`<td class="n">18 204</td>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the chart lacks %s", want)

@@ -98,7 +98,8 @@ func TestReportOnSparseTables(t *testing.T) {
 	}
 	alone := reportOf(t, sparseInput(sparseAlone()))
 	if alone.Accuracy.Numbers != 3 ||
-		!strings.Contains(alone.Accuracy.Sentence, " of all cells of the tables, published or not, have a noisy count within") {
+		!strings.Contains(alone.Accuracy.Sentence, " of all cells of the tables, published or not, have a noisy "+
+			"count within") {
 		t.Errorf("the headline of the sparse table alone is %+v", alone.Accuracy)
 	}
 }

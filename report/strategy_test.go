@@ -126,7 +126,8 @@ func TestFiguresOfUnevenCells(t *testing.T) {
 		}
 		mean := math.Sqrt(squares / float64(table.Cells))
 		if math.Abs(got.StandardError-mean) > 1e-6*mean || math.Abs(got.Margin-widest) > 1e-6*widest {
-			t.Errorf("%s: standard error %v and margin %v, want %v and %v", table.Path, got.StandardError, got.Margin, mean,
+			t.Errorf("%s: standard error %v and margin %v, want %v and %v", table.Path, got.StandardError, got.Margin,
+				mean,
 				widest)
 		}
 		if table.Path != "ages" {
@@ -200,7 +201,8 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 	r := reportOf(t, in)
 	for name, text := range pages(t, r) {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, wrong := range []string{"bout 95%", "normal law", "noise of its own on every cell.", "measured separately",
+		for _, wrong := range []string{"bout 95%", "normal law", "noise of its own on every cell.",
+			"measured separately",
 			"do not add up to one another", "√n", "of each table alone"} {
 			if strings.Contains(text, wrong) {
 				t.Errorf("%s says %q", name, wrong)
@@ -251,7 +253,8 @@ func TestPagesOfSums(t *testing.T) {
 		}
 		// A plan keeps seven digits, rounded up.
 		// 18190 + 9 + 9380 + 19951 − 4 + 5031
-		if want := math.Sqrt(added * 1.8413488); math.Abs(s.StandardError-want) > 2e-6*want || s.TotalUnbiased != "52557" {
+		if want := math.Sqrt(added * 1.8413488); math.Abs(s.StandardError-want) > 2e-6*want ||
+			s.TotalUnbiased != "52557" {
 			t.Errorf("%+v, want a standard error of %v", s, want)
 		}
 	}
@@ -290,7 +293,8 @@ func TestPagesOfRepeatedTables(t *testing.T) {
 		return 2 * e / ((1 - e) * (1 - e))
 	}
 	cell := 1 / (1/variance(1707./2048) + 1/variance(5./4))
-	for path, added := range map[string]float64{"status": 1, "pairs/sex_x_status": 1, "pairs/status": 2, "pairs/sex": 3} {
+	for path, added := range map[string]float64{"status": 1, "pairs/sex_x_status": 1, "pairs/status": 2,
+		"pairs/sex": 3} {
 		s := tableOf(t, r, path)
 		if want := math.Sqrt(added * cell); math.Abs(s.StandardError-want) > 2e-6*want {
 			t.Errorf("%s: standard error %v, want %v", path, s.StandardError, want)
@@ -310,7 +314,8 @@ func TestTablesAloneStayAlone(t *testing.T) {
 	for _, in := range []maker.Input{aloneInput(), specInput(report.Official, oneTable("{epsilon: 1}"))} {
 		r := reportOf(t, in)
 		for name, text := range pages(t, r) {
-			for _, wrong := range []string{"put together", "sums of", "share measurements", "shared", "sum_of", "normal law",
+			for _, wrong := range []string{"put together", "sums of", "share measurements", "shared", "sum_of",
+				"normal law",
 				"about 95%", "group of tables", "dprelease query"} {
 				if strings.Contains(text, wrong) {
 					t.Errorf("%s says %q", name, wrong)
@@ -329,15 +334,18 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 	text := changed("{epsilon: 2, split: {headline: 3/5, detail: 2/5}}", "{rho: 1/2}", ", budget: headline", "",
 		", budget: detail", "",
 		"sex:    {values: [female, male]}",
-		"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 29], levels: {tens: {edges: [0, 10, 20]}, fifteens: {edges: [0, 15]}}}",
+		"sex:    {values: [female, male]}\n      age:    {type: integer, range: [0, 29], levels: {tens: {edges: [0, "+
+			"10, 20]}, fifteens: {edges: [0, 15]}}}",
 		"  status: {by: [sex, status], budget: headline}\n",
 		"  tens: {by: [sex, age.tens]}\n  fifteens: {by: [sex, age.fifteens]}\n")
 	got := note(t, reportOf(t, specInput(report.Official, text)), "Tables agree with each other")
 	if !strings.HasPrefix(got, "All tables were made from the same noisy answers. ") ||
-		!strings.HasSuffix(got, "An exception: in some tables the groups of age do not fit inside one another. Counts by age can differ between these tables: tens, fifteens.") {
+		!strings.HasSuffix(got, "An exception: in some tables the groups of age do not fit inside one another. "+
+			"Counts by age can differ between these tables: tens, fifteens.") {
 		t.Error(got)
 	}
-	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got, "do not fit inside") {
+	if got := note(t, reportOf(t, levelsInput()), "Tables agree with each other"); strings.Contains(got,
+		"do not fit inside") {
 		t.Error(got)
 	}
 }
@@ -346,12 +354,14 @@ func TestLevelsThatDoNotAgree(t *testing.T) {
 func TestChoicesAreExplained(t *testing.T) {
 	text := strings.Replace(residualsText, "marginals:\n", "marginals:\n  total: {by: [sex], weight: 7}\n", 1)
 	in := specInput(report.Official, text)
-	in.Plan.Strategies[0].Alternatives = []strategy.Alternative{{Kind: strategy.Direct, Noise: in.Plan.Strategies[0].Noise,
-		RMSE: in.Plan.Strategies[0].RMSE / 2}, {Kind: strategy.Residuals, Why: phrase.New(phrase.TargetsMissed)}}
+	in.Plan.Strategies[0].Alternatives = []strategy.Alternative{{Kind: strategy.Direct,
+		Noise: in.Plan.Strategies[0].Noise,
+		RMSE:  in.Plan.Strategies[0].RMSE / 2}, {Kind: strategy.Residuals, Why: phrase.New(phrase.TargetsMissed)}}
 	in.Plan = compiled.Of(in.Plan.Plan())
 	in.Receipt = receiptFor(in.Plan.Plan(), report.Official)
 	page := pageOf(t, reportOf(t, in))
-	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The way with the smallest error for one table is not always taken",
+	for _, want := range []string{"by marginal: total 7, status 1, pairs 1.", "The way with the smallest error for " +
+		"one table is not always taken",
 		"It is not possible to measure what the tables have in common (residuals): targets would be missed."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)

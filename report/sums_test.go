@@ -32,8 +32,10 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 				continue
 			}
 			for _, want := range []string{
-				"In upto, each row counts all that have its category of age or an earlier one. So the rows are already added up: do not add them.",
-				"In ages, each row counts only its own category. The table is made for sums of neighbours along age, which `dprelease query` adds up with their error."} {
+				"In upto, each row counts all that have its category of age or an earlier one. So the rows are " +
+					"already added up: do not add them.",
+				"In ages, each row counts only its own category. The table is made for sums of neighbours along age, " +
+					"which `dprelease query` adds up with their error."} {
 				if strings.Count(text, want) != 1 {
 					t.Errorf("%s: %s does not say %q once", budget, name, want)
 				}
@@ -48,7 +50,8 @@ func TestPagesOfTablesThatCountUp(t *testing.T) {
 		}
 		found := false
 		for _, s := range r.Strategies {
-			found = found || strings.Contains(s.Text, "Along age, sums of neighbouring categories are measured instead of single categories")
+			found = found || strings.Contains(s.Text, "Along age, sums of neighbouring categories are measured "+
+				"instead of single categories")
 			if strings.Contains(s.Text, "noise of its own on every cell") && len(s.Tables) == 3 {
 				t.Errorf("%s: %s", budget, s.Text)
 			}

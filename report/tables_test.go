@@ -62,10 +62,13 @@ func TestReportsOfTwoTables(t *testing.T) {
 	for _, says := range []string{
 		"all rows with the same id (person_id in persons and patient in visits)",
 		"of which at most 1 in persons and 4 in visits are counted",
-		"For each person, at most 1 row in persons and 4 rows in visits are counted, chosen at random. Rows without an id were left out",
-		"At most 1 row in persons and 4 rows in visits of a unit are counted, chosen at random under a secret key, and the losses of the unit in all tables are added up",
+		"For each person, at most 1 row in persons and 4 rows in visits are counted, chosen at random. Rows without " +
+			"an id were left out",
+		"At most 1 row in persons and 4 rows in visits of a unit are counted, chosen at random under a secret key, " +
+			"and the losses of the unit in all tables are added up",
 		"How many units (each person) there are, in all tables together, is no secret.",
-		"The table register (register.csv), to which rows of persons are joined by person_id, is public: nothing in it is protected",
+		"The table register (register.csv), to which rows of persons are joined by person_id, is public: nothing in " +
+			"it is protected",
 		`"code_books": []`,
 	} {
 		if !strings.Contains(text, says) {

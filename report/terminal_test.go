@@ -26,7 +26,8 @@ func TestTerminal(t *testing.T) {
 			}
 		}
 		flat := strings.Join(strings.Fields(page), " ")
-		for _, want := range append([]string{"PRACTICE, NOT A RELEASE", "Protects each person (one added or removed): ε = 2.",
+		for _, want := range append([]string{"PRACTICE, NOT A RELEASE", "Protects each person (one added or " +
+			"removed): ε = 2.",
 			"headline", "±", "dprelease show labour-2026q1 status", "dprelease verify labour-2026q1"}, r.Misuse...) {
 			if !strings.Contains(flat, want) {
 				t.Errorf("%d columns: no %q in\n%s", columns, want, page)
@@ -76,7 +77,8 @@ func TestTerminalOfModels(t *testing.T) {
 	for _, withTable := range []bool{false, true} {
 		flat := strings.Join(strings.Fields(string(page.Terminal(reportOf(t, modelsInput(withTable)),
 			screen.Look{Columns: 80}, "f/", false))), " ")
-		for _, want := range []string{"in the section “Models”", " Models risk: the probability that readmitted is yes from age,",
+		for _, want := range []string{"in the section “Models”", " Models risk: the probability that readmitted is " +
+			"yes from age,",
 			"area under the ROC curve 0.673 (95% interval 0.640 to 0.704); accuracy 85.3% (95% interval 83.8% to 86.6%)",
 			"stay: the mean of days from emergency, ward; not tested on held-out rows",
 			"dprelease predict f/models/risk.json ROWS.csv", " model "} {

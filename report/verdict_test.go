@@ -28,7 +28,8 @@ func TestPlanAndReportGiveOneVerdict(t *testing.T) {
 		{"[12, 12]", []int64{30, 28, 27, 29, 31, 28}, usefulness.DoNotUse, usefulness.DoNotUse},
 		// the noise happens to raise all of them
 	} {
-		p := planned(strings.Replace(oneTable("{epsilon: 4/15}"), "max_rows: 1}", "max_rows: 1}, expect: {rows: "+c.rows+"}",
+		p := planned(strings.Replace(oneTable("{epsilon: 4/15}"), "max_rows: 1}", "max_rows: 1}, expect: {rows: "+
+			c.rows+"}",
 			1))
 		table := p.Tables[0]
 		if got := table.Usefulness.Verdict; got != c.plan {

@@ -190,7 +190,8 @@ func TestWhatIfColoursHaveContrast(t *testing.T) {
 		for _, m := range regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(block[1], -1) {
 			colour[m[1]] = m[2]
 		}
-		for _, pair := range [][2]string{{"ink", "paper"}, {"muted", "paper"}, {"accent", "paper"}, {"accent", "raised"},
+		for _, pair := range [][2]string{{"ink", "paper"}, {"muted", "paper"}, {"accent", "paper"},
+			{"accent", "raised"},
 			{"ink", "raised"}} {
 			if got := contrast(t, colour[pair[0]], colour[pair[1]]); got < 4.5 {
 				t.Errorf("%s on %s has contrast %.2f", pair[0], pair[1], got)
@@ -368,9 +369,11 @@ func TestWhatIfPageAgreesWithThePlanner(t *testing.T) {
 		{"laplace of both", otherSpec(both+", noise: laplace, split: {a: 40%, b: 60%}}", oneEach, ""), 0.05,
 			[]string{"delta=1e-7", "epsilon=3&leaf.a=30", "epsilon=0.4&leaf.b=80&delta=1e-11"}},
 		{"sample", strings.Replace(otherSpec(both+", noise: gaussian, split: {a: 40%, b: 60%}}", oneEach, ""),
-			"    columns:\n", "    sample: {poisson: 10%}\n    columns:\n", 1), 0.05, []string{"epsilon=2", "leaf.a=70"}},
+			"    columns:\n", "    sample: {poisson: 10%}\n    columns:\n", 1), 0.05,
+			[]string{"epsilon=2", "leaf.a=70"}},
 		{"some cells", otherSpec("{rho: 1/8, split: {a: 0.3, b: 0.4, c: 0.3}}", oneEach+
-			"  sparse: {by: [place, sex], budget: c, cells: {above: 60}}\n  most: {by: [place], budget: a, top: 5}\n", ""), 0.01,
+			"  sparse: {by: [place, sex], budget: c, cells: {above: 60}}\n  most: {by: [place], budget: a, top: 5}\n",
+			""), 0.01,
 			[]string{"rho=0.5", "leaf.c=60"}},
 		{"groups", otherSpec(both+", split: {a: 0.3, b: 0.4, c: 0.3}}", oneEach+
 			"  terms: {by: [term], budget: c, stats: [units]}\n",
@@ -458,14 +461,16 @@ func (d *disagreement) compare(t *testing.T, from *compiled.Forecast, planned *c
 		}
 		for _, f := range from.Tables[k].Figures {
 			i := slices.IndexFunc(table.Figures, func(other plan.Figure) bool { return other.Name == f.Name })
-			if got, want := figureIn(t, figures[0][2]), table.Figures[i].Quality.Margin; math.Abs(got/want-1) > most+grid {
+			if got, want := figureIn(t, figures[0][2]),
+				table.Figures[i].Quality.Margin; math.Abs(got/want-1) > most+grid {
 				t.Errorf("%s of %s is said to have a margin of %g, and has %g", f.Name, table.Path, got, want)
 			}
 			figures = figures[1:]
 		}
 	}
 	for band, n := range bands {
-		if want := fmt.Sprintf("%d table", n); !strings.Contains(at.Status, want) || !strings.Contains(at.Status, band) {
+		if want := fmt.Sprintf("%d table", n); !strings.Contains(at.Status, want) ||
+			!strings.Contains(at.Status, band) {
 			t.Errorf("the status is %q, with %d %s", at.Status, n, band)
 		}
 	}
@@ -519,10 +524,12 @@ func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 		unplanned, unknown bool
 	}{
 		{name: "as planned", status: "As planned"},
-		{name: "an address that says nothing", place: "leaf.a=nonsense&rho=-3&leaf.b.one=0&<b>=1&leaf.d=3", status: "As planned"},
+		{name: "an address that says nothing", place: "leaf.a=nonsense&rho=-3&leaf.b.one=0&<b>=1&leaf.d=3",
+			status: "As planned"},
 		{name: "another place of the page", place: "tables", status: "As planned"},
 		{name: "the whole", act: `type("rho", "1/4")`, replaced: []string{"rho: 1/8 ", "rho: 1/4 "},
-			status: "ρ = 1/4. 1 number of the spec changed. Margins are 0.7 to 0.78 times those planned. 2 of 2 targets met."},
+			status: "ρ = 1/4. 1 number of the spec changed. Margins are 0.7 to 0.78 times those planned. 2 of 2 " +
+				"targets met."},
 		{name: "a slider of the whole", act: `drag("rho", 0, true)`, replaced: []string{"rho: 1/8 ", "rho: 0.013 "}},
 		{name: "an amount", act: `type("leaf.e", "2e-2")`, replaced: []string{"{rho: 1/200}", "{rho: 2e-2}"}},
 		{name: "a share by the address", place: "leaf.a=40",
@@ -542,20 +549,24 @@ func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 		{name: "inner shares", act: `drag("leaf.b.two", 1, true)`,
 			replaced: []string{"one: 25%", "one: 99%", "two: 0.75", "two: 0.01"}},
 		{name: "as it was", act: `type("leaf.a", "0.2"); type("leaf.a", "2/6")`, status: "As planned"},
-		{name: "reset", act: `type("leaf.a", "0.2"); type("rho", "1"); page.getElementById("reset").click()`, status: "As planned"},
+		{name: "reset", act: `type("leaf.a", "0.2"); type("rho", "1"); page.getElementById("reset").click()`,
+			status: "As planned"},
 		{name: "not a number", act: `type("rho", ".5")`, said: "Write a number such as 1.5, 3/2 or 1e-9.",
 			status: "Write a number such as 1.5, 3/2 or 1e-9"},
 		{name: "out of range", act: `type("rho", "12")`, said: "From 0.013 to 1.2 on this page"},
 		{name: "not a share", act: `type("leaf.a", "30")`, status: "A share is above 0 and below 1"},
-		{name: "a looser target", act: `type("target.areas", "12.5%")`, replaced: []string{"margin: 8%", "margin: 12.5%"},
-			status: "2 of 2 targets met"},
+		{name: "a looser target", act: `type("target.areas", "12.5%")`,
+			replaced: []string{"margin: 8%", "margin: 12.5%"},
+			status:   "2 of 2 targets met"},
 		{name: "a missed target", act: `type("target.areas", "0.8%")`, replaced: []string{"margin: 8%", "margin: 0.8%"},
 			status: "1 of 2 targets met: dprelease plan refuses this budget", unplanned: true},
 		{name: "amounts above the whole", act: `type("rho", "0.013"); type("leaf.e", "0.05")`, unplanned: true,
 			replaced: []string{"rho: 1/8 ", "rho: 0.013 ", "{rho: 1/200}", "{rho: 0.05}"},
 			status:   "Nothing can be planned with this: fixed amounts and targets take more than there is."},
-		{name: "a target that decides", act: `type("target.ages", "45")`, replaced: []string{"'60'", "'45'"}, unknown: true,
-			status: "The target of ages decides what its part of the budget gets, and only the planner can work that out: save the changed spec and run dprelease plan release.yaml."},
+		{name: "a target that decides", act: `type("target.ages", "45")`, replaced: []string{"'60'", "'45'"},
+			unknown: true,
+			status: "The target of ages decides what its part of the budget gets, and only the planner can work " +
+				"that out: save the changed spec and run dprelease plan release.yaml."},
 		{name: "shares by a link", place: "leaf.b=2%2F7&rho=1%2F4", replaced: []string{`"a": 1/3`, `"a": 10/21`,
 			"share: 0.5", "share: 2/7", "c: 1/6", "c: 5/21", "rho: 1/8 ", "rho: 1/4 "}},
 	}
@@ -568,7 +579,8 @@ func TestWhatIfPageWritesTheSpecBack(t *testing.T) {
 	settings = append(settings, setting{"page", "", 1280, ""}, setting{"windows", "rho=0.5", 1280, ""})
 	all := inBrowser(t, map[string]string{"page": page, "windows": other}, settings)
 	lines := all[len(cases)+1].Copied
-	if half := strings.Replace(writtenSpec, "rho: 1/8 ", "rho: 0.5 ", 1); lines != strings.ReplaceAll(half, "\n", "\r\n") {
+	if half := strings.Replace(writtenSpec, "rho: 1/8 ", "rho: 0.5 ", 1); lines != strings.ReplaceAll(half, "\n",
+		"\r\n") {
 		t.Errorf("lines that end as on Windows became %q", lines)
 	}
 	for i, at := range all[:len(cases)] {

@@ -68,7 +68,8 @@ func TestBandsStandWithTheTables(t *testing.T) {
 		}
 	}
 	for name, text := range pages(t, reportOf(t, input(report.Official, nil))) {
-		if strings.Contains(text, "A band compares") || strings.Contains(text, `"band"`) || strings.Contains(text, "| band") {
+		if strings.Contains(text, "A band compares") || strings.Contains(text, `"band"`) ||
+			strings.Contains(text, "| band") {
 			t.Errorf("%s has bands, but nothing is known of the number of rows", name)
 		}
 	}

@@ -25,7 +25,8 @@ func (t *Table) sameOriginProblem(first, second Attribute) document.Problem {
 	if t.canDerive(second, first) && (t.originOf(first) != first || !t.canDerive(first, second)) {
 		drop, decides = first, second
 	}
-	p := document.Problem{Message: fmt.Sprintf("%s and %s come from one column", first, second), Expected: "one of them"}
+	p := document.Problem{Message: fmt.Sprintf("%s and %s come from one column", first, second),
+		Expected: "one of them"}
 	if t.canDerive(decides, drop) {
 		p.Expected = fmt.Sprintf("drop %s: it is decided by %s", drop, decides)
 	}

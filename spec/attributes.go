@@ -170,15 +170,18 @@ func (r *reader) reportLevel(n document.Node, c *Column, a Attribute, dotted boo
 // noCellsProblem returns the problem of a column that serves only statistics.
 func noCellsProblem(c *Column) document.Problem {
 	return document.Problem{
-		Message:  fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name, domain.MaxCells),
-		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s", c.DescribeSource()),
+		Message: fmt.Sprintf("%s has more than %d cells and no levels: it is for statistics alone", c.Name,
+			domain.MaxCells),
+		Expected: fmt.Sprintf("a column with a larger step; it may read the same values, with from: %s",
+			c.DescribeSource()),
 	}
 }
 
 // reportNotListed reports an attribute whose categories are not listed where they must be.
 func (r *reader) reportNotListed(n document.Node, c *Column) {
 	r.AddProblem(n, document.Problem{
-		Message: fmt.Sprintf("the categories of %s are not listed: they become known by a selection that is paid for, and only there",
+		Message: fmt.Sprintf("the categories of %s are not listed: they become known by a selection that is paid "+
+			"for, and only there",
 			c.Name),
 		Expected: "it in the `by` of a marginal, or a list of its values",
 	})

@@ -19,7 +19,8 @@ func (r *reader) readBudget(root document.Node) {
 	b := &r.release.Budget
 	b.Epsilon, b.Delta, b.Rho = r.readAmount(n.Get("epsilon")), r.readAmount(n.Get("delta")), r.readAmount(n.Get("rho"))
 	if delta := n.Get("delta"); b.Delta != nil && b.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
-		r.AddProblem(delta, document.Problem{Message: "delta is " + delta.Text(), Expected: "a delta below 1, such as 1e-9"})
+		r.AddProblem(delta, document.Problem{Message: "delta is " + delta.Text(),
+			Expected: "a delta below 1, such as 1e-9"})
 	}
 	b.Minimise = Objective(n.Get("minimise").TextOr(string(Guarded)))
 	r.readNoise(n.Get("noise"), root.Get("holders"))
@@ -67,7 +68,8 @@ func (r *reader) readNoise(n, holders document.Node) {
 	if law, ok := budget.LawNamed(n.Text()); b.Delta == nil && (!ok || law.Pure() != pure) {
 		only := NoiseOf(budget.DefaultLaw(pure))
 		r.AddProblem(n, document.Problem{
-			Message:  fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(), b.Noise.Law()),
+			Message: fmt.Sprintf("a budget of %s is spent on %s noise, not on %s noise", form, only.Law(),
+				b.Noise.Law()),
 			Expected: fmt.Sprintf("noise: %s, or leave it out; a budget of epsilon and delta can be spent on either law", only),
 		})
 	}
@@ -206,7 +208,8 @@ func (s *splitter) readAbsolute(n document.Node) *big.Rat {
 	switch {
 	case form == "epsilon" && s.total == nil:
 		s.AddProblem(n, document.Problem{
-			Message:  "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon depends on all the other parts",
+			Message: "an amount of epsilon under {epsilon, delta}: what a part of such a budget costs in epsilon " +
+				"depends on all the other parts",
 			Expected: "a share, such as 30%, or an amount of rho, such as {rho: 1/100}",
 		})
 		return nil

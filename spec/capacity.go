@@ -27,7 +27,8 @@ func (s statReader) checkFits(n document.Node, c *Column, l *domain.Lattice, pow
 		what = "a sum of squares"
 	}
 	p := document.Problem{Message: fmt.Sprintf(
-		"%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table), c.Name,
+		"%s over %s would need more than 62 bits: values of %s go up to %d steps of %s", what, rowsText(s.table),
+		c.Name,
 		l.Largest(), document.FormatNumber(l.Step))}
 	if s.table.isWeighted() {
 		p.Message += fmt.Sprintf(", weights to %s steps", weight)

@@ -37,7 +37,8 @@ func collectShape() *shape.Shape {
 				Required: "about how many respondents there will be", Fix: "expect: 100000"},
 			shape.Field{Key: "shuffled", Shape: shape.Boolean("true or false"), Requires: "honest"},
 			shape.Field{Key: "honest", Shape: respondents("the least number of honest reports"), Requires: "shuffled"},
-			shape.Field{Key: "delta", Shape: shape.Number("a number above 0 and below 1, such as 1e-9"), Requires: "shuffled"},
+			shape.Field{Key: "delta", Shape: shape.Number("a number above 0 and below 1, such as 1e-9"),
+				Requires: "shuffled"},
 			shape.Field{Key: "faulty",
 				Shape: shape.Enum("error or drop: what happens to a report that no device makes, or that was sent twice", rowsError,
 					rowsDrop)})).
@@ -68,11 +69,13 @@ func (r *reader) readCollection(root document.Node) {
 	r.readShuffled(n, c)
 	if r.release.Privacy.Neighbours == AddRemove {
 		r.AddProblem(root.Get("privacy").Get("neighbours"), document.Problem{
-			Message:  "what is protected of a respondent is the answer: that there is a report is seen by whoever collects it",
+			Message: "what is protected of a respondent is the answer: that there is a report is seen by whoever " +
+				"collects it",
 			Expected: "neighbours: replace", Fix: "neighbours: replace"})
 	}
 	if total := root.Get("privacy").Get("total"); total.IsTrue() {
-		r.AddProblem(total, document.Problem{Message: "privacy is total where the data are reports, which are public to the collector",
+		r.AddProblem(total, document.Problem{Message: "privacy is total where the data are reports, which are public " +
+			"to the collector",
 			Expected: "no `total`"})
 	}
 	r.release.Collection = c
@@ -101,8 +104,9 @@ func (r *reader) readShuffled(n document.Node, c *Collection) {
 		c.Delta, _ = document.ParseNumber(shuffledDelta)
 	}
 	if c.Honest > 0 && c.Delta.Cmp(big.NewRat(1, c.Honest)) >= 0 {
-		r.AddProblem(n.Get("delta").Or(shuffled), document.Problem{Message: "delta is " + document.FormatNumber(c.Delta),
-			Expected: fmt.Sprintf("a delta far below one over the honest reports, 1/%d, such as 1e-9", c.Honest)})
+		r.AddProblem(n.Get("delta").Or(shuffled),
+			document.Problem{Message: "delta is " + document.FormatNumber(c.Delta),
+				Expected: fmt.Sprintf("a delta far below one over the honest reports, 1/%d, such as 1e-9", c.Honest)})
 	}
 }
 
@@ -111,7 +115,8 @@ func (r *reader) refuseForRows(at document.Node, keys ...string) {
 	for _, key := range keys {
 		if n := at.Get(key); n.Present() {
 			r.WrongKey(n, document.Problem{
-				Message:  fmt.Sprintf("%s is for tables of rows, and answers that are randomised on devices are collected here", key),
+				Message: fmt.Sprintf("%s is for tables of rows, and answers that are randomised on devices are "+
+					"collected here", key),
 				Expected: "no " + key})
 		}
 	}
@@ -135,13 +140,15 @@ func (r *reader) readCollected(root document.Node, t *Table, n document.Node) {
 		return
 	case !root.Get("collect").Present():
 		r.AddProblem(collected, document.Problem{Message: "there is no collection in this spec",
-			Expected: "collect: {" + document.Clip(collected.Text()) + ": {protocol: local, epsilon: 2, expect: 100000}} instead of a budget"})
+			Expected: "collect: {" + document.Clip(collected.Text()) + ": {protocol: local, epsilon: 2, expect: " +
+				"100000}} instead of a budget"})
 		return
 	case len(names) == 0:
 		return
 	case !slices.Contains(names, collected.Text()):
 		r.AddProblem(collected, r.Among(collected, document.Problem{
-			Message: fmt.Sprintf("there is no collection %q", document.Clip(collected.Text())), Expected: document.OneOf(names)}, names))
+			Message:  fmt.Sprintf("there is no collection %q", document.Clip(collected.Text())),
+			Expected: document.OneOf(names)}, names))
 		return
 	case len(r.release.Tables) > 0:
 		r.AddProblem(collected, document.Problem{Message: "a second table of the collection",

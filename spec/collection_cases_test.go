@@ -42,17 +42,20 @@ var collectionCases = []errorCase{
 	collected("another rule for faulty reports", "honest: 50000", "honest: 50000, faulty: skip"),
 	collected("rows", "    collected: answers\n", "    unit: {id: person, max_rows: 1}\n"),
 	collected("another name of the collection", "collected: answers", "collected: answer"),
-	collected("a second table", "marginals:\n", "  more:\n    source: {parquet: more.parquet}\n    collected: answers\n"+
-		"    columns: {a: {values: [x, y]}}\nmarginals:\n  a: {table: more, by: [a]}\n"),
+	collected("a second table", "marginals:\n",
+		"  more:\n    source: {parquet: more.parquet}\n    collected: answers\n"+
+			"    columns: {a: {values: [x, y]}}\nmarginals:\n  a: {table: more, by: [a]}\n"),
 	collected("reports in a CSV file", `parquet: "reports/*.parquet"`, `csv: "reports/*.csv"`),
 	collected("weights", "    collected: answers\n",
 		"    collected: answers\n    weight: {from: w, range: [0, 2], step: 1, kind: design}\n"),
 	collected("unknown values", `values: ["no", "yes"]`, `values: ["no", "yes"], unknown: {as: "no"}`),
 	collected("a median", "used: {by: [used]}", "used: {by: [used], stats: [{median: units}]}"),
-	collected("numbers of two columns", "      units:", "      hours: {type: integer, range: [0, 24]}\n      units:").with(
+	collected("numbers of two columns", "      units:",
+		"      hours: {type: integer, range: [0, 24]}\n      units:").with(
 		"used: {by: [used]}", "used: {by: [used], stats: [{mean: units}, {sum: hours}]}"),
 	collected("numbers by themselves", "used: {by: [used]}", "used: {by: [units.band], stats: [{mean: units}]}"),
-	collected("a target of a mean", "used: {by: [used]}", "used: {by: [used], stats: [{mean: units}], target: {margin: 9}}"),
+	collected("a target of a mean", "used: {by: [used]}", "used: {by: [used], stats: [{mean: units}], target: "+
+		"{margin: 9}}"),
 	collected("numbers whose range depends on another answer", "range: [0, 60], levels: {band: {edges: [0, 1, 15]}}",
 		`range: {by: used, "no": [0, 1], "yes": [0, 60]}, step: 1`).with("used: {by: [used]}",
 		"used: {by: [used], stats: [{mean: units}]}"),

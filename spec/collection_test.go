@@ -63,25 +63,33 @@ var reportCases = []errorCase{
 	ofReports("with a derived column", "      faculty:", "      band: {derived_from: units.band}\n      faculty:"),
 	ofReports("of a column that is not asked", "{by: [used],", "{by: [usde],"),
 	ofReports("with a count by units", "faculty]}", "faculty], stats: [units]}"),
-	ofReports("of numbers of which no range is known", "faculty: {values", "pay: {type: integer}\n      faculty: {values").with(
+	ofReports("of numbers of which no range is known", "faculty: {values",
+		"pay: {type: integer}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [faculty], stats: [{sum: pay}]"),
 	ofReports("of the most frequent", "faculty]}", "faculty], top: {cells: 2, of: [faculty]}}"),
 	ofReports("of frequent cells", "faculty]}", "faculty], cells: {above: 9}}"),
 	ofReports("from a part of the budget", "faculty]}", "faculty], budget: main}"),
 	ofReports("bounded per unit", "faculty]}", "faculty], per_unit: {total: 1}}"),
-	ofReports("of texts without an alphabet", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9}}}\n      faculty: {values").with(
+	ofReports("of texts without an alphabet", "faculty: {values", "word: {type: text, values: {discover: "+
+		"{max_length: 9}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [word]"),
-	ofReports("of texts with no alphabet", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: aa}}}\n      faculty: {values").with(
+	ofReports("of texts with no alphabet", "faculty: {values", "word: {type: text, values: {discover: {max_length: "+
+		"9, alphabet: aa}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [word]"),
-	ofReports("of integers that nobody lists", "faculty: {values", "word: {type: integer, values: {discover: {max_length: 9, alphabet: \"01\"}}}\n      faculty: {values").with(
+	ofReports("of integers that nobody lists", "faculty: {values", "word: {type: integer, values: {discover: "+
+		"{max_length: 9, alphabet: \"01\"}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [word]"),
-	ofReports("of texts of many units", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, at_least: 3, alphabet: ab}}}\n      faculty: {values").with(
+	ofReports("of texts of many units", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, "+
+		"at_least: 3, alphabet: ab}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [word]"),
-	ofReports("of texts by another attribute", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
+	ofReports("of texts by another attribute", "faculty: {values", "word: {type: text, values: {discover: "+
+		"{max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [faculty, word]"),
-	ofReports("of numbers by texts", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
+	ofReports("of numbers by texts", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, "+
+		"alphabet: ab}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [word], stats: [{mean: units}]"),
-	ofReports("of texts with a target", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, alphabet: ab}}}\n      faculty: {values").with(
+	ofReports("of texts with a target", "faculty: {values", "word: {type: text, values: {discover: {max_length: 9, "+
+		"alphabet: ab}}}\n      faculty: {values").with(
 		"by: [units.band, faculty]", "by: [word], target: {margin: 100}"),
 	ofReports("in ranges along two attributes", "faculty]}", "faculty], ranges: [units.band, faculty]}"),
 	ofReports("in ranges, and counted up", "faculty]}", "faculty], ranges: [units.band], cumulative: [faculty]}"),
@@ -102,7 +110,8 @@ func TestCollectionsAreRead(t *testing.T) {
 		c.Honest != 50_000 || c.Delta.RatString() != "1/100000000" || !c.RefusesFaulty {
 		t.Errorf("%+v", c)
 	}
-	if table.Collected != "answers" || !table.Unit.Row || table.Unit.MaxRows != 1 || r.Budget.Epsilon.RatString() != "2" ||
+	if table.Collected != "answers" || !table.Unit.Row || table.Unit.MaxRows != 1 ||
+		r.Budget.Epsilon.RatString() != "2" ||
 		len(r.Warnings)+len(r.Unbuilt) != 0 {
 		t.Errorf("%+v, %+v, %v", table, r.Budget, r.Warnings)
 	}

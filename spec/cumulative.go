@@ -25,7 +25,8 @@ func (r *reader) readSummedAttributes(m *Marginal, t *Table, n, along document.N
 	return r.readAttributesOf(m, n, along, func(a Attribute) (p document.Problem) {
 		if before := seen[a]; before != "" {
 			return document.Problem{Message: fmt.Sprintf("%s is in %s too", a, before),
-				Expected: "an attribute in one of the two: a cumulative table has the sums from the first category on, ranges is for those between any two"}
+				Expected: "an attribute in one of the two: a cumulative table has the sums from the first category " +
+					"on, ranges is for those between any two"}
 		}
 		seen[a] = along.Key.Value
 		if level := levelOf(t, a); level != nil && level.Size() < 2 {

@@ -80,7 +80,8 @@ func (r *reader) checkDecided(t *Table, m *Marginal, n document.Node) {
 	for i, size := range m.Every {
 		if size > len(first) {
 			r.AddProblem(n.Get("every").Items()[i], document.Problem{
-				Message: fmt.Sprintf("no table has %d of these attributes: derived columns do not go together with what decides them",
+				Message: fmt.Sprintf("no table has %d of these attributes: derived columns do not go together with "+
+					"what decides them",
 					size),
 				Expected: fmt.Sprintf("a size from 0 to %d", len(first)),
 			})

@@ -57,7 +57,9 @@ func TestMicrodataHaveDerivedColumnsBesideWhatDecidesThem(t *testing.T) {
 	} {
 		r, err := Parse(Source{Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\n" +
 			"budget: {rho: 1, split: {m: 1/2, t: 1/2}}\n" +
-			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {half: {derived_from: hour.half}, mode: {values: [walk, ride]}, hour: {type: integer, range: [0, 23], levels: {half: {width: 12}, third: {width: 8}, quarter: {width: 6}}}}}}\n" +
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {half: {derived_from: hour.half}, mode: {values: " +
+			"[walk, ride]}, hour: {type: integer, range: [0, 23], levels: {half: {width: 12}, third: {width: 8}, " +
+			"quarter: {width: 6}}}}}}\n" +
 			"marginals: {m: {by: [half]}}\nsynthetic: {t: " + synthetic + "}\n"})
 		if err != nil {
 			t.Errorf("%s: %v", synthetic, err)

@@ -64,18 +64,21 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 		{key: "show", why: "there is nothing to show but the count"},
 		{key: "top", why: "the selection decides what appears"},
 	}, func(never conflict) document.Problem {
-		return document.Problem{Message: fmt.Sprintf("`%s` with %s, whose categories are not listed: %s", never.key, name,
+		return document.Problem{Message: fmt.Sprintf("`%s` with %s, whose categories are not listed: %s", never.key,
+			name,
 			never.why), Expected: "a second marginal, of columns that are listed"}
 	})
 	r.checkDiscoverFigures(t, m, n, by, name)
 	switch {
 	case r.release.Privacy.Total:
 		r.AddProblem(by, document.Problem{
-			Message:  fmt.Sprintf("privacy is total, yet how many values %s has decides whether they fit into memory", name),
+			Message: fmt.Sprintf("privacy is total, yet how many values %s has decides whether they fit into memory",
+				name),
 			Expected: "a list of its values"})
 	case !t.measuresAll():
 		r.AddProblem(by, document.Problem{
-			Message: fmt.Sprintf("%s, whose categories are not listed, with a sample: the selection is not amplified by it in this version",
+			Message: fmt.Sprintf("%s, whose categories are not listed, with a sample: the selection is not amplified "+
+				"by it in this version",
 				name), Expected: "no sample, or a list of its values"})
 	}
 }
@@ -120,11 +123,13 @@ func (r *reader) checkDiscoverBudget(by document.Node, name string) {
 		return
 	case b.Epsilon != nil:
 		p.Message = fmt.Sprintf(
-			"a budget of ε alone cannot pay for groups that nobody listed, those of %s: what never appears without a unit may never appear with it, and so, unit by unit, no group of any size",
+			"a budget of ε alone cannot pay for groups that nobody listed, those of %s: what never appears without a "+
+				"unit may never appear with it, and so, unit by unit, no group of any size",
 			name)
 	case b.Rho != nil:
 		p.Message = fmt.Sprintf(
-			"a budget of ρ has no δ to pay for groups that nobody listed, those of %s: that one appears which a single unit has is a loss beyond every ρ, and only δ bounds how likely it is",
+			"a budget of ρ has no δ to pay for groups that nobody listed, those of %s: that one appears which a "+
+				"single unit has is a loss beyond every ρ, and only δ bounds how likely it is",
 			name)
 	default:
 		return // already reported
@@ -141,11 +146,13 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node
 	switch {
 	case others || len(m.Stats) > 1:
 		r.AddProblem(at, document.Problem{
-			Message:  "statistics other than the number of units, of groups that nobody listed, are not supported by this version",
+			Message: "statistics other than the number of units, of groups that nobody listed, are not supported by " +
+				"this version",
 			Expected: "stats: [units]; [count] where each row is a unit"})
 	case !units && !t.Unit.Row:
 		r.AddProblem(at, document.Problem{
-			Message:  fmt.Sprintf("groups of %s appear by how many units they have, and that is what their figure is", name),
+			Message: fmt.Sprintf("groups of %s appear by how many units they have, and that is what their figure is",
+				name),
 			Expected: "the number of units", Fix: "stats: [units]"})
 	case !units && t.isWeighted():
 		r.AddProblem(at, document.Problem{
@@ -160,7 +167,8 @@ func (r *reader) checkDiscoverFigures(t *Table, m *Marginal, n, by document.Node
 		return
 	}
 	r.AddProblem(by, document.Problem{
-		Message: fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the selection is divided",
+		Message: fmt.Sprintf("nothing says in how many groups of %s one unit may count, by which the δ of the "+
+			"selection is divided",
 			name),
 		Expected: "per_unit: {groups: N} in the marginal", Fix: "per_unit: {groups: 1}",
 	})

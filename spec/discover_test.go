@@ -49,7 +49,8 @@ func init() {
 		refused("a pure budget", discoverText("{epsilon: 1}", short, "", unit, groups)),
 		refused("a budget of ρ", discoverText("{rho: 1/8}", short, "", unit, groups)),
 		refused("total privacy",
-			strings.Replace(discoverText(both, short, ", unknown: drop, null: drop", "row", "{by: [word]}"), "add-remove",
+			strings.Replace(discoverText(both, short, ", unknown: drop, null: drop", "row", "{by: [word]}"),
+				"add-remove",
 				"add-remove, total: true", 1)),
 		column("no length", "{at_least: 3}", ""),
 		column("a length of nothing", "{max_length: 0}", ""),
@@ -75,12 +76,14 @@ func init() {
 		refused("microdata of it", discoverText(both[:len(both)-1]+", split: {a: 1/2, b: 1/2}}", short, "", "row",
 			"{by: [word], budget: a}")+"synthetic: {searches: {by: [region, word], budget: b}}\n"),
 		refused("microdata for nothing, of pairs in groups alone",
-			discoverText(both, short, "", "row", "{by: [word, region, pay]}")+"synthetic: {searches: {by: [region, pay]}}\n"),
+			discoverText(both, short, "", "row", "{by: [word, region, pay]}")+
+				"synthetic: {searches: {by: [region, pay]}}\n"),
 		refused("impossible", discoverText(both, short, "", "row", "{by: [word]}")+
 			"impossible: [{where: {word: a, region: north}}]\n"),
 		refused("expected to be complete", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"),
 			"    columns:", "    expect: {every: [word]}\n    columns:", 1)),
-		refused("decides another column", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"), "      pay:",
+		refused("decides another column", strings.Replace(discoverText(both, short, "", "row", "{by: [word]}"),
+			"      pay:",
 			"      other: {derived_from: word}\n      pay:", 1)),
 	}
 }
@@ -88,8 +91,10 @@ func init() {
 // TestColumnsThatNobodyLists reads the settings of a column without listed categories and of its marginal, and tests
 // which values can be categories.
 func TestColumnsThatNobodyLists(t *testing.T) {
-	r, err := Parse(Source{Name: "r.yaml", Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3, at_least: 5}",
-		", unknown: drop", "{id: customer, max_rows: 9}", "{by: [region, word], stats: [units], per_unit: {groups: 2}}")})
+	r, err := Parse(Source{Name: "r.yaml",
+		Text: discoverText("{epsilon: 1, delta: 1e-9}", "{max_length: 3, at_least: 5}",
+			", unknown: drop", "{id: customer, max_rows: 9}", "{by: [region, word], stats: [units], per_unit: "+
+				"{groups: 2}}")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +105,9 @@ func TestColumnsThatNobodyLists(t *testing.T) {
 		t.Fatalf("%+v", columns)
 	}
 	d := columns[0].Domain
-	for text, can := range map[string]bool{"": false, "a": true, "äöü": true, "äöüß": false, "a\tb": false, "\xff": false,
-		" a ": true, "日本語": true, "abcd": false, "\u202e": true} {
+	for text, can := range map[string]bool{"": false, "a": true, "äöü": true, "äöüß": false, "a\tb": false,
+		"\xff": false,
+		" a ":  true, "日本語": true, "abcd": false, "\u202e": true} {
 		if d.CanBeKey(text) != can {
 			t.Errorf("%q can be a key: %v", text, !can)
 		}
@@ -153,7 +159,8 @@ func TestTypesOfKeysAreOfTheSpecAlone(t *testing.T) {
 			}
 		}
 	}
-	listed := Column{Declaration: domain.Declaration{Type: domain.Integer, Domain: domain.NewTexts(domain.Integer, nil)}}
+	listed := Column{Declaration: domain.Declaration{Type: domain.Integer,
+		Domain: domain.NewTexts(domain.Integer, nil)}}
 	if got := listed.KeyType(); got != domain.Integer {
 		t.Errorf("keys that are listed are %s", got)
 	}

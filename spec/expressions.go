@@ -163,7 +163,8 @@ func (r *reader) readPredicate(t *Table, n, columns document.Node) *Predicate {
 // false and true.
 func (r *reader) checkExpression(c *Column, n document.Node) {
 	gives := c.Expression.Type()
-	p := document.Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind, c.Type)}
+	p := document.Problem{Message: fmt.Sprintf("the expression is %s, and the column is of type %s", gives.Kind,
+		c.Type)}
 	at := n.Get("from")
 	isList := c.Domain != nil && !c.Domain.Ranged()
 	switch gives.Kind {
@@ -185,7 +186,8 @@ func (r *reader) checkExpression(c *Column, n document.Node) {
 			r.checkTexts(c, n, "a number", domain.IsInteger)
 			return
 		case gives.DecimalPlaces > 0:
-			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s", gives.DecimalPlaces,
+			p.Message = fmt.Sprintf("the expression is a number of %d places, and the column is of type %s",
+				gives.DecimalPlaces,
 				c.Type)
 			p.Expected = "type: decimal with a range, or floor(…) or round(…)"
 		default:
@@ -226,7 +228,8 @@ func (r *reader) checkConstants(c *Column, from document.Node) {
 		}
 		r.reportExpression(from, len(equalsMark.FindString(from.Text())), &expression.Error{
 			At: constant.At, End: constant.End,
-			Message: fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does stops the run",
+			Message: fmt.Sprintf("the expression can give %q, which is no category of %s: a row for which it does "+
+				"stops the run",
 				document.Clip(text), c.Name),
 			Expected: "a category of the column, or unknown: drop or {as: CATEGORY}",
 		})

@@ -24,11 +24,13 @@ func TestQuotesOfYAMLChangeNothing(t *testing.T) {
 			if strings.HasPrefix(written, "`") {
 				continue // a plain YAML scalar cannot begin with a backtick
 			}
-			text := strings.Replace(joined, "size:   {from: register.size, values: [micro, small]", "size:   {from: "+written+
+			text := strings.Replace(joined, "size:   {from: register.size, values: [micro, small]", "size:   {from: "+
+				written+
 				", values: [micro, small]", 1)
 			text = strings.Replace(text, "range: {by: size, micro: [0, 9], small: [10, 49]}", "range: [0, 49]", 1)
-			release, err := Parse(Source{Name: "release.yaml", Text: text, Files: map[string]string{"register.csv": register,
-				"areas.csv": areas}})
+			release, err := Parse(Source{Name: "release.yaml", Text: text,
+				Files: map[string]string{"register.csv": register,
+					"areas.csv": areas}})
 			if err != nil {
 				t.Errorf("%s: %v", written, err)
 				continue

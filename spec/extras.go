@@ -92,7 +92,8 @@ func (r *reader) addExtras(b *Budget, extras []extra, rest *big.Rat) {
 		for _, l := range b.Leaves {
 			if l.Path == e.path || strings.HasPrefix(l.Path, e.path+".") {
 				r.Report(e.Key, e.Node.Path,
-					document.Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a leaf of that name",
+					document.Problem{Message: fmt.Sprintf("the split has a leaf %q, and what is bought here has a "+
+						"leaf of that name",
 						l.Path), Expected: "another name in the split"})
 			}
 		}

@@ -32,7 +32,8 @@ func (r *reader) readFit(n document.Node) {
 				return
 			}
 		case len(r.release.Fit) == 0:
-			r.AddProblem(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no other class",
+			r.AddProblem(class, document.Problem{Message: fmt.Sprintf("class %q takes the rest, and there is no "+
+				"other class",
 				document.Clip(name)), Expected: "a class with a bound before it, such as precise: 5%"})
 			return
 		default:
@@ -52,7 +53,8 @@ func (r *reader) readFitBound(n document.Node) bool {
 	if !ok {
 		return false
 	}
-	p := document.Problem{Message: "a relative standard error of " + n.Text(), Expected: "above 0 and at most 100%, such as 5%"}
+	p := document.Problem{Message: "a relative standard error of " + n.Text(),
+		Expected: "above 0 and at most 100%, such as 5%"}
 	classes := r.release.Fit
 	switch {
 	case bound.Sign() <= 0:

@@ -16,8 +16,9 @@ func TestFitIsReadInItsOrder(t *testing.T) {
 		{"named by the office", "{precise: 5%, use with caution: 1/3, unreliable: rest}",
 			[]FitClass{{"precise", big.NewRat(1, 20)}, {"use with caution", big.NewRat(1, 3)}, {Name: "unreliable"}}},
 		{"the rest without a name", "{usable: 0.2}", []FitClass{{"usable", big.NewRat(1, 5)}, {Name: "not fit"}}},
-		{"up to the whole figure", "{\"2\": 1e-9, b: 100%}", []FitClass{{"2", big.NewRat(1, 1e9)}, {"b", big.NewRat(1, 1)},
-			{Name: "not fit"}}},
+		{"up to the whole figure", "{\"2\": 1e-9, b: 100%}",
+			[]FitClass{{"2", big.NewRat(1, 1e9)}, {"b", big.NewRat(1, 1)},
+				{Name: "not fit"}}},
 	} {
 		src := baseSource()
 		src.Text = strings.Replace(base, "privacy:", "fit: "+c.classes+"\nprivacy:", 1)

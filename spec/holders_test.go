@@ -31,9 +31,12 @@ marginals:
 // holderKeys are the files of the public keys of the holders of hospitals.
 func holderKeys() map[string]string {
 	return map[string]string{
-		"keys/north.pub": "dprelease-holder-1 AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ\n",
-		"keys/east.pub":  "dprelease-holder-1 AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg\n",
-		"keys/south.pub": "dprelease-holder-1 AwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAw\n",
+		"keys/north.pub": "dprelease-holder-1 " +
+			"AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ\n",
+		"keys/east.pub": "dprelease-holder-1 " +
+			"AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg\n",
+		"keys/south.pub": "dprelease-holder-1 " +
+			"AwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAw\n",
 	}
 }
 
@@ -54,7 +57,8 @@ func withKey(name, text string) errorCase {
 // holderCases are changes that make hospitals invalid.
 var holderCases = []errorCase{
 	ofHolders("without keys", "  keys: {north: keys/north.pub, east: keys/east.pub, south: keys/south.pub}\n", ""),
-	ofHolders("of one", "{north: keys/north.pub, east: keys/east.pub, south: keys/south.pub}", "{north: keys/north.pub}"),
+	ofHolders("of one", "{north: keys/north.pub, east: keys/east.pub, south: keys/south.pub}",
+		"{north: keys/north.pub}"),
 	ofHolders("by a name with a capital letter", "{north:", "{North:"),
 	ofHolders("without units", "  units: disjoint\n", ""),
 	ofHolders("with other units", "units: disjoint", "units: mixed"),
@@ -75,13 +79,15 @@ var holderCases = []errorCase{
 	ofHolders("on a sample", "    columns:\n", "    sample: {poisson: 10%}\n    columns:\n"),
 	ofHolders("with suggested bounds", "range: [0, 90]", "range: [0, 90], bounds: {suggest: 1%}"),
 	ofHolders("with values that nobody lists", "{values: [a, b]}", "{values: {discover: {max_length: 9}}}"),
-	ofHolders("above a threshold", "{by: [ward], stats: [count, {mean: days}, {median: days}]}", "{by: [ward], cells: {above: 9}}"),
+	ofHolders("above a threshold", "{by: [ward], stats: [count, {mean: days}, {median: days}]}",
+		"{by: [ward], cells: {above: 9}}"),
 	ofHolders("of the largest", "{by: [ward], stats: [count, {mean: days}, {median: days}]}",
 		"{by: [ward], top: 1}"),
 	ofHolders("of different values", "{mean: days}", "{distinct: days, per_unit: 1}"),
 	ofHolders("of units that overlap", "units: disjoint", "units: {overlap: 2}").with("{mean: days}", "units"),
 	ofHolders("with microdata that are measured", "marginals:", "synthetic: {stays: {method: mst}}\nmarginals:"),
-	ofHolders("with a collection", "budget: {epsilon: 2, delta: 1e-7}", "collect: {answers: {protocol: local, epsilon: 2, expect: 100}}"),
+	ofHolders("with a collection", "budget: {epsilon: 2, delta: 1e-7}", "collect: {answers: {protocol: local, "+
+		"epsilon: 2, expect: 100}}"),
 }
 
 // TestHolders reads the holders of a release.
@@ -91,7 +97,8 @@ func TestHolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := r.Holders
-	if len(h.All) != 3 || h.All[0].Name != "east" || h.All[2].Key != strings.TrimSpace(holderKeys()["keys/south.pub"]) ||
+	if len(h.All) != 3 || h.All[0].Name != "east" ||
+		h.All[2].Key != strings.TrimSpace(holderKeys()["keys/south.pub"]) ||
 		h.Overlap != 1 || h.Trusted != 2 || h.Index("north") != 1 || h.Index("west") != -1 {
 		t.Errorf("holders %+v", h)
 	}

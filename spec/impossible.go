@@ -96,7 +96,8 @@ func (r *reader) readCodes(a Attribute, l *domain.Level, n document.Node) []int 
 		case at < 0:
 			r.AddProblem(item, domain.NoCategory(r.Findings, item, a.String(), l.Categories))
 		case seen[at]:
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("duplicate category %q", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("duplicate category %q",
+				document.Clip(item.Text())),
 				Expected: "each category once"})
 		default:
 			codes, seen[at] = append(codes, at), true

@@ -15,8 +15,10 @@ func TestImpossibleIsOfWhatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Impossible{
-		{Table: "persons", Where: []Condition{{Attribute{"age", "band"}, []int{0}}, {Attribute{"size", ""}, []int{0, 2}}}},
-		{Table: "persons", Where: []Condition{{Attribute{"region", "state"}, []int{0}}, {Attribute{"hour", ""}, []int{7}},
+		{Table: "persons", Where: []Condition{{Attribute{"age", "band"}, []int{0}},
+			{Attribute{"size", ""}, []int{0, 2}}}},
+		{Table: "persons", Where: []Condition{{Attribute{"region", "state"}, []int{0}},
+			{Attribute{"hour", ""}, []int{7}},
 			{Attribute{"sex", ""}, []int{0}}}, Drop: true},
 	}
 	if diff := cmp.Diff(want, r.Impossible); diff != "" {

@@ -77,8 +77,9 @@ func (r *reader) checkInvariant(root document.Node, t *Table, n document.Node) b
 			Expected: "the figures in a file or in the spec"})
 	case !from.Present() && !values.Present():
 		r.Report(n.Heading(), n.Path, document.Problem{
-			Message:  "there are no figures",
-			Expected: "from: a CSV file with a column for each attribute and one called count; or values: the number of rows, or each category of the one attribute with its figure",
+			Message: "there are no figures",
+			Expected: "from: a CSV file with a column for each attribute and one called count; or values: the number " +
+				"of rows, or each category of the one attribute with its figure",
 		})
 	default:
 		return true
@@ -106,7 +107,8 @@ func (r *reader) readCells(root document.Node, t *Table, n document.Node) *figur
 			return nil // not built, or already reported
 		}
 		if cells > domain.MaxCells/max(level.Size(), 1) {
-			r.AddProblem(n, document.Problem{Message: domain.ErrTooFine.Error(), Expected: "coarser levels or fewer attributes"})
+			r.AddProblem(n, document.Problem{Message: domain.ErrTooFine.Error(),
+				Expected: "coarser levels or fewer attributes"})
 			return nil
 		}
 		cells *= level.Size()
@@ -173,7 +175,8 @@ func (r *reader) readPlain(n document.Node, f *figures) bool {
 		return true
 	case pairs == nil:
 		r.AddProblem(n, document.Problem{Message: "one figure for all categories of " + f.by[0].String(),
-			Expected: "each category with its figure, such as {" + document.Clip(f.levels[0].Categories[0].Code) + ": " +
+			Expected: "each category with its figure, such as {" + document.Clip(f.levels[0].Categories[0].Code) +
+				": " +
 				document.Clip(n.Text()) + "}"})
 		return false
 	}
@@ -269,8 +272,9 @@ func (p *publicTable) readFigure(row int, fields []string, columns []int, f *fig
 	for i, level := range f.levels {
 		code, known := f.codes[i][fields[columns[i]]]
 		if !known {
-			problem := p.InField(row, columns[i], fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]),
-				f.by[i]), domain.FirstFewOf(level.Categories))
+			problem := p.InField(row, columns[i],
+				fmt.Sprintf("%q is no category of %s", document.Clip(fields[columns[i]]),
+					f.by[i]), domain.FirstFewOf(level.Categories))
 			problem.Nearest = domain.Nearest(new(document.Suggestions), fields[columns[i]], level.Categories)
 			return problem
 		}
@@ -311,7 +315,8 @@ func (r *reader) checkTotalOf(t *Table, i Invariant, n document.Node) bool {
 		return true
 	case total > e.Rows.Most:
 		r.Report(n.Heading(), n.Path, document.Problem{
-			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total, e.Rows.Most,
+			Message: fmt.Sprintf("its figures add up to %d rows, and by expect.rows %d of %s count at most", total,
+				e.Rows.Most,
 				t.Name),
 			Expected: "figures of no more rows than count, or another range under expect",
 		})
@@ -367,7 +372,8 @@ func findExcess(t *Table, inner, outer Invariant) string {
 				continue
 			}
 			fine, coarse := levelOf(t, t.originOf(a)), levelOf(t, t.originOf(b))
-			innerOffsets[i], outerOffsets[j] = multiples(fine.Size(), innerStride), multiples(coarse.Size(), outerStride)
+			innerOffsets[i], outerOffsets[j] = multiples(fine.Size(), innerStride),
+				multiples(coarse.Size(), outerStride)
 			holders = append(holders, containingCategories(t.Column(t.originOf(a).Column).Domain.Size(), fine, coarse))
 			small, large = append(small, fine), append(large, coarse)
 			named[0], named[1] = append(named[0], a), append(named[1], b)
@@ -388,10 +394,12 @@ func findExcess(t *Table, inner, outer Invariant) string {
 			}
 			at, stride = at+holder*stride, stride*large[k].Size()
 			within = append(within, fmt.Sprintf("%s = %s", named[0][k], document.Clip(level.Categories[c].Code)))
-			around = append(around, fmt.Sprintf("%s = %s", named[1][k], document.Clip(large[k].Categories[holder].Code)))
+			around = append(around, fmt.Sprintf("%s = %s", named[1][k],
+				document.Clip(large[k].Categories[holder].Code)))
 		}
 		if at >= 0 && count > most[at] {
-			return fmt.Sprintf("%s has %d rows of %s, and %s has %d of %s, which lies within that", outer.Name, most[at],
+			return fmt.Sprintf("%s has %d rows of %s, and %s has %d of %s, which lies within that", outer.Name,
+				most[at],
 				strings.Join(around, ", "), inner.Name, count, strings.Join(within, ", "))
 		}
 	}

@@ -125,7 +125,8 @@ func TestInvariantsAreRead(t *testing.T) {
 	want := []Invariant{
 		{Name: "all", Table: "persons", By: []Attribute{}, Counts: []int64{60}},
 		{Name: "sexes", Table: "persons", By: []Attribute{{Column: "sex"}}, Counts: []int64{35, 25}},
-		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}}, File: "2026q1-totals.csv",
+		{Name: "regions", Table: "persons", By: []Attribute{{"region", "state"}, {Column: "sex"}},
+			File:   "2026q1-totals.csv",
 			Counts: []int64{20, 10, 15, 15}},
 		{Name: "areas", Table: "persons", By: []Attribute{{Column: "region"}}, File: "districts.csv",
 			Counts: []int64{7, 23, 30}},
@@ -208,11 +209,14 @@ invariants:
 	for name, c := range map[string]struct{ invariants, want string }{
 		"as many": {urban + "  k: {by: [d.kind], values: {k: 20, l: 1}}\n", ""},
 		"more": {urban + "  k: {by: [d.kind], values: {k: 21, l: 0}}\n",
-			"invariants u and k contradict each other: u has 20 rows of d.urban = u, and k has 21 of d.kind = k, which lies within that"},
+			"invariants u and k contradict each other: u has 20 rows of d.urban = u, and k has 21 of d.kind = k, " +
+				"which lies within that"},
 		"the first": {"  k: {by: [d.kind], values: {k: 3, l: 2}}\n  u: {by: [d.urban], values: {u: 1, r: 4}}\n",
-			"invariants k and u contradict each other: k has 2 rows of d.kind = l, and u has 4 of d.urban = r, which lies within that"},
+			"invariants k and u contradict each other: k has 2 rows of d.kind = l, and u has 4 of d.urban = r, which " +
+				"lies within that"},
 		"the other": {"  o: {by: [d.other], values: {a: 3, bc: 1, e: 0}}\n  u: {by: [d.urban], values: {u: 2, r: 2}}\n",
-			"invariants o and u contradict each other: u has 2 rows of d.urban = u, and o has 3 of d.other = a, which lies within that"},
+			"invariants o and u contradict each other: u has 2 rows of d.urban = u, and o has 3 of d.other = a, " +
+				"which lies within that"},
 		// k has 4 rows and u 5, but of women k has 3 and u 2
 		"beside another column": {sexes + kinds,
 			"s has 2 rows of sex = f, d.urban = u, and k has 3 of sex = f, d.kind = k, which lies within that"},
@@ -239,7 +243,8 @@ func FuzzFigures(f *testing.F) {
 	}
 	f.Add("region.state,sex,count\r\ns1,male,1\r\ns1,female,2\r\n\r\ns2,male,3\r\ns2,female,\"4\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		src := Source{Name: "release.yaml", Text: strings.Replace(kept, "  areas:   {by: [region], from: districts.csv}\n",
+		src := Source{Name: "release.yaml", Text: strings.Replace(kept, "  areas:   {by: [region], from: "+
+			"districts.csv}\n",
 			"", 1), Params: map[string]string{"quarter": "2026q1"}, Files: map[string]string{"regions.csv": regions,
 			"2026q1-totals.csv": text}}
 		r, err := Parse(src)

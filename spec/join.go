@@ -52,16 +52,18 @@ func (r *reader) readJoin(n document.Node) *Join {
 	}
 	if public := n.Get("public"); !public.IsTrue() {
 		r.AddProblem(public, document.Problem{
-			Message:  n.Key.Value + " is not public",
-			Expected: "true: rows are joined to public tables alone; one that is confidential is a table of its own, with its unit",
-			Fix:      "public: true",
+			Message: n.Key.Value + " is not public",
+			Expected: "true: rows are joined to public tables alone; one that is confidential is a table of its own, " +
+				"with its unit",
+			Fix: "public: true",
 		})
 		return nil
 	}
 	on := n.Get("on").Texts()
 	for i, item := range n.Get("on").Items() {
 		if slices.Contains(on[:i], item.Text()) {
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("column %q appears twice", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("column %q appears twice",
+				document.Clip(item.Text())),
 				Expected: "each column of the key once"})
 			return nil
 		}
@@ -77,8 +79,9 @@ func (r *reader) readJoin(n document.Node) *Join {
 	}
 	p := &publicTable{
 		named: at,
-		Table: files.Table{File: path, Description: "public table", RowNoun: "rows", Headed: "the names of its columns"},
-		join:  &Join{Name: n.Key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
+		Table: files.Table{File: path, Description: "public table", RowNoun: "rows",
+			Headed: "the names of its columns"},
+		join: &Join{Name: n.Key.Value, File: path, On: on, columns: map[string]*PublicColumn{}},
 	}
 	p.Comma, p.nulls = readFields(n)
 	if problem := p.readKeyed(content); problem != nil {
@@ -102,7 +105,8 @@ func (p *publicTable) readKeyed(content *files.Unpacked) *document.Problem {
 	keys := make([]int, len(p.join.On))
 	for i, name := range p.join.On {
 		if keys[i] = slices.Index(p.Header, name); keys[i] < 0 {
-			problem := p.Problem(1, 1, fmt.Sprintf("no column %q", document.Clip(name)), "the columns of the key in the header")
+			problem := p.Problem(1, 1, fmt.Sprintf("no column %q", document.Clip(name)),
+				"the columns of the key in the header")
 			problem.Nearest = document.Nearest(name, p.Header)
 			return problem
 		}
@@ -177,7 +181,8 @@ func (r *reader) lookUp(t *Table, at document.Node, join, column string) (*Join,
 	p := r.publicTables[j]
 	i := slices.Index(p.Header, column)
 	if i < 0 {
-		problem := document.Problem{Message: fmt.Sprintf("%s has no column %q", document.Clip(p.File), document.Clip(column)),
+		problem := document.Problem{Message: fmt.Sprintf("%s has no column %q", document.Clip(p.File),
+			document.Clip(column)),
 			Expected: document.OneOf(p.Header)}
 		if problem.Nearest = r.Nearest(column, p.Header); problem.Nearest != "" {
 			problem.Fix = r.RepairedLine(at.Value, strings.Replace(at.Text(), "."+column, "."+problem.Nearest, 1))

@@ -81,7 +81,8 @@ var joinCases = []errorCase{
 	registered("byte order mark twice", "\ufeff\ufeffsize,ent_id\nmicro,1\n"),
 	registered("quote in the middle", "ent_id,size\n1,mi\"cro\n"),
 	{name: "joined to none",
-		text: strings.Replace(strings.NewReplacer("from: areas.area", "from: area", "from: areas.income", "from: income").
+		text: strings.Replace(strings.NewReplacer("from: areas.area", "from: area", "from: areas.income",
+			"from: income").
 			Replace(joined),
 			"    join:\n      register: {csv: register.csv, on: ent_id, public: true}\n"+
 				"      areas: {csv: areas.csv, on: [country, zip], public: true, delimiter: \";\", nulls: [\"\", NA]}\n", "", 1),

@@ -68,12 +68,14 @@ func (r *reader) checkCodes(at document.Node, j *Join, keys []string, c *Column)
 	if len(met)*2 >= codes || len(met) > 0 && c.Domain.Ranged() {
 		return
 	}
-	text := language.Key("%d of %d codes of %s are keys of the public table %s: rows with the other codes find no row in it, and what is looked up for them is null")
+	text := language.Key("%d of %d codes of %s are keys of the public table %s: rows with the other codes find no " +
+		"row in it, and what is looked up for them is null")
 	of := []any{len(met), codes, c.Name, j.Name}
 	if finest, ok := c.Domain.Level(""); ok && other != "" {
 		for code := range codes {
 			if !met[code] {
-				text = language.Key("%d of %d codes of %s are keys of the public table %s (%q is a code, %q a key): rows with the other codes find no row in it, and what is looked up for them is null")
+				text = language.Key("%d of %d codes of %s are keys of the public table %s (%q is a code, %q a key): " +
+					"rows with the other codes find no row in it, and what is looked up for them is null")
 				of = append(of, document.Clip(finest.Categories[code].Code), document.Clip(other))
 				break
 			}

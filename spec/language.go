@@ -28,7 +28,8 @@ var grammar = sync.OnceValue(func() *shape.Shape {
 		shape.Field{Key: "privacy", Shape: privacyShape(), Required: "whom the release protects",
 			Fix: "privacy: {protects: person, neighbours: add-remove}"},
 		shape.Field{Key: "holders", Shape: holdersShape()},
-		shape.Field{Key: "budget", Shape: budgetShape(), Required: "the privacy budget: {epsilon}, {rho} or {epsilon, delta}",
+		shape.Field{Key: "budget", Shape: budgetShape(), Required: "the privacy budget: {epsilon}, {rho} or " +
+			"{epsilon, delta}",
 			Fix: "budget: {epsilon: 1}", Instead: "collect"},
 		shape.Field{Key: "collect", Shape: collectShape()},
 		shape.Field{Key: "tables", Shape: tablesShape(), Required: "the tables the release reads"},
@@ -39,7 +40,8 @@ var grammar = sync.OnceValue(func() *shape.Shape {
 		shape.Field{Key: "models", Shape: modelsShape()},
 		shape.Field{Key: "publish", Shape: publishShape()},
 		shape.Field{Key: "diagnostics",
-			Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, bounds and clamping leave out",
+			Shape: shape.Object("{share: 1%}: the part of the whole budget that pays for counts of what domains, "+
+				"bounds and clamping leave out",
 				shape.Field{Key: "share", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "share: 1%"})},
 	).WithForms([]string{"marginals"}, []string{"synthetic"}, []string{"models"}, []string{"marginals", "synthetic"},
@@ -59,7 +61,8 @@ func aboutShape() *shape.Shape {
 		shape.Field{Key: "title", Shape: shape.Category("a text").WithParams()},
 		shape.Field{Key: "population",
 			Shape: shape.Category("whom or what the figures are about, such as residents aged 15 and over").WithParams()},
-		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, such as the first quarter of 2026").
+		shape.Field{Key: "period", Shape: shape.Category("the time that the figures are about, such as the first " +
+			"quarter of 2026").
 			WithParams()},
 		shape.Field{Key: "contact", Shape: shape.Category("a text").WithParams()},
 		shape.Field{Key: "language", Shape: shape.Enum(strings.Join(language.Tags(), " or "), language.Tags()...)})
@@ -72,13 +75,16 @@ func privacyShape() *shape.Shape {
 		shape.Field{Key: "protects", Shape: shape.Pattern("a noun, such as person or trip", `^\S(.*\S)?$`),
 			Required: "the noun of what is protected, such as person or trip", Fix: "protects: person"},
 		shape.Field{Key: "neighbours", Shape: shape.Enum("add-remove or replace", string(AddRemove), string(Replace)),
-			Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of units is public)",
-			Fix:      "neighbours: add-remove"},
+			Required: "add-remove (a unit is there or not) or replace (only what it says is protected, the number of " +
+				"units is public)",
+			Fix: "neighbours: add-remove"},
 		shape.Field{Key: "account",
-			Shape: shape.Choice("an account, or a list of them: the release's own first, then those of further datasets that are read",
+			Shape: shape.Choice("an account, or a list of them: the release's own first, then those of further "+
+				"datasets that are read",
 				shape.OnSequence(accounts), shape.OnScalar(account))},
 		shape.Field{Key: "resume",
-			Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its debit loses the release",
+			Shape: shape.Enum("never: the noise key is kept in memory only, and a run that is cut off after its "+
+				"debit loses the release",
 				"never")},
 		shape.Field{Key: "total", Shape: shape.Boolean("true or false")},
 		shape.Field{Key: "within", Shape: shape.Text("an attribute, such as block.state").NotBuilt("within")})
@@ -91,7 +97,8 @@ func budgetShape() *shape.Shape {
 		shape.Field{Key: "delta", Shape: shape.Number(says)},
 		shape.Field{Key: "rho", Shape: shape.Number(says)},
 		shape.Field{Key: "minimise",
-			Shape: shape.Enum("guarded (the sum, no table worse than if measured separately), sum (of weight × variance, over all cells) or largest (weight × variance of a cell)",
+			Shape: shape.Enum("guarded (the sum, no table worse than if measured separately), sum (of weight × "+
+				"variance, over all cells) or largest (weight × variance of a cell)",
 				string(Guarded), string(LeastSum), string(LeastLargest))},
 		shape.Field{Key: "noise", Shape: noiseShape()},
 		shape.Field{Key: "split", Shape: splitShape()},
@@ -121,23 +128,28 @@ func impossibleShape() *shape.Shape {
 		shape.Object("{table, where: {…}, rows}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "where",
-				Shape:    whereShape("attributes and their categories, such as {age.band: 0–15, status: [employed, unemployed]}"),
+				Shape: whereShape("attributes and their categories, such as {age.band: 0–15, status: [employed, " +
+					"unemployed]}"),
 				Required: "attributes and their categories", Fix: "where: {age.band: 0–15, status: employed}"},
-			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to an impossible row", rowsError, rowsDrop)}),
+			shape.Field{Key: "rows", Shape: shape.Enum("error or drop: what happens to an impossible row", rowsError,
+				rowsDrop)}),
 		1, 0).WithMessage("at least one, such as {where: {age.band: 0–15, status: employed}}")
 }
 
 func invariantsShape() *shape.Shape {
 	figure := shape.Whole("a whole number from 0 to 2^40", 0, MaxCount)
-	figures := shape.Dictionary("each category of the one attribute with its figure, such as {north: 120, south: 80}", `^.*$`,
+	figures := shape.Dictionary("each category of the one attribute with its figure, such as {north: 120, south: 80}",
+		`^.*$`,
 		figure)
-	return shape.Dictionary("public figures by name, such as {totals: {by: [region], from: totals.csv}}", `^`+dottedSyntax+`$`,
+	return shape.Dictionary("public figures by name, such as {totals: {by: [region], from: totals.csv}}",
+		`^`+dottedSyntax+`$`,
 		shape.Object("{table, by, from} or {table, by, values}",
 			shape.Field{Key: "table", Shape: shape.Text("a table")},
 			shape.Field{Key: "by", Shape: shape.List("a list of attributes, [] for the number of rows",
 				shape.Text("an attribute"), 0, 0), Required: "the attributes of the figures, [] for the number of rows",
 				Fix: "by: []"},
-			shape.Field{Key: "from", Shape: shape.Text("a CSV file with a column for each attribute and one called count").
+			shape.Field{Key: "from", Shape: shape.Text(
+				"a CSV file with a column for each attribute and one called count").
 				WithParams()},
 			shape.Field{Key: "values",
 				Shape: shape.Choice("the number of rows, or each category of the one attribute with its figure",
@@ -149,9 +161,11 @@ func invariantsShape() *shape.Shape {
 func publishShape() *shape.Shape {
 	return shape.Object("{integers: consistent}",
 		shape.Field{Key: "integers",
-			Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on what they all show",
+			Shape: shape.Enum("consistent: the counts of a table are whole, none is negative, and tables agree on "+
+				"what they all show",
 				consistent)},
-		shape.Field{Key: "partition_by", Shape: shape.Text("an attribute, such as block.state").NotBuilt("partition_by")})
+		shape.Field{Key: "partition_by",
+			Shape: shape.Text("an attribute, such as block.state").NotBuilt("partition_by")})
 }
 
 // mostWays is the largest number of columns that a round measures together.
@@ -178,16 +192,19 @@ func syntheticShape() *shape.Shape {
 				shape.Text("an attribute, such as age or age.band"), leastColumns, 0)},
 			shape.Field{Key: "parent",
 				Shape: shape.Text("the table to whose microdata these rows belong, each to one row")},
-			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row", `^`+columnSyntax+`$`),
+			shape.Field{Key: "size", Shape: shape.Pattern("a name for the number of rows of a parent row",
+				`^`+columnSyntax+`$`),
 				Requires: "parent"},
 			shape.Field{Key: "files", Shape: shape.Whole("a whole number from 2 to 100", 2, mostFiles)})).
 		Nonempty("at least one table, such as {persons: {budget: microdata}}")
 }
 
 func fitShape() *shape.Shape {
-	says := "a relative standard error, above 0 and at most 100%, such as 5%; or rest, for what is less precise than every class before it"
+	says := "a relative standard error, above 0 and at most 100%, such as 5%; or rest, for what is less precise than " +
+		"every class before it"
 	return shape.Dictionary(
-		"classes from the most precise to the least, each with the largest relative standard error of its figures, such as {precise: 5%, usable: 20%}",
+		"classes from the most precise to the least, each with the largest relative standard error of its figures, "+
+			"such as {precise: 5%, usable: 20%}",
 		`^`+fitSyntax+`$`, shape.Choice(says,
 			shape.OnText(`^[a-z]`, shape.Enum(says, fitRest)),
 			shape.OnScalar(shape.Number(says)))).Nonempty("at least one class, such as {precise: 5%, usable: 20%}")

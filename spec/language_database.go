@@ -11,8 +11,10 @@ import (
 const (
 	tableSays     = `a table or view as the database names it, such as register.spells, or "Register"."Spells"`
 	querySays     = "a SELECT whose columns are those that this table reads"
-	sparkPathSays = "a path or an address without a password at which Spark reads Parquet files, such as s3://register/spells"
-	urlSays       = "where the address postgres://… of the server is, so that no password is in a spec: env:NAME, an environment variable, or file:PATH"
+	sparkPathSays = "a path or an address without a password at which Spark reads Parquet files, such as " +
+		"s3://register/spells"
+	urlSays = "where the address postgres://… of the server is, so that no password is in a spec: env:NAME, an " +
+		"environment variable, or file:PATH"
 	// urlPattern leaves out addresses, which may hold a password.
 	urlPattern = `^(env:[A-Za-z_][A-Za-z0-9_]*|file:\S(.*\S)?)$`
 )
@@ -28,7 +30,8 @@ func databaseFields() []shape.Field {
 		Fix: "url: env:DATABASE_URL"}, {Key: "stay", Shape: stay}}, rows...)
 	duckdb := append([]shape.Field{{Key: "file", Shape: shape.Text("the file of the database").WithParams(),
 		Required: "the file of the database", Fix: "file: data/survey.duckdb"},
-		{Key: "stay", Shape: shape.Boolean("false: the file is on this machine, so its rows are read and counted here")}}, rows...)
+		{Key: "stay", Shape: shape.Boolean(
+			"false: the file is on this machine, so its rows are read and counted here")}}, rows...)
 	spark := append([]shape.Field{{Key: "parquet", Shape: shape.Text(sparkPathSays).WithParams()}}, rows...)
 	forms := [][]string{{"table"}, {"query"}}
 	return []shape.Field{

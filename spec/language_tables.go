@@ -14,9 +14,11 @@ import (
 // fromShape is a column of the source, named plainly or in backticks, or a column of a public table. Everything else is
 // an expression.
 func fromShape() *shape.Shape {
-	name := shape.OnText(`^`+plainSyntax+`$`, shape.Text("a column of the source, in backticks if it is not a plain name"))
+	name := shape.OnText(`^`+plainSyntax+`$`,
+		shape.Text("a column of the source, in backticks if it is not a plain name"))
 	joined := shape.OnText(joinedName.String(), shape.Text("a column of a public table, such as register.size"))
-	return shape.Choice(name.Then.Says+", or an expression such as age >= 18", name, joined, shape.OnScalar(expressionShape()))
+	return shape.Choice(name.Then.Says+", or an expression such as age >= 18", name, joined,
+		shape.OnScalar(expressionShape()))
 }
 
 func expressionShape() *shape.Shape {
@@ -29,7 +31,8 @@ func predicateShape() *shape.Shape {
 		shape.OnMapping(shape.Object("{is: CONDITION, unknown: drop}",
 			shape.Field{Key: "is", Shape: condition, Required: "the condition", Fix: "is: age >= 18"},
 			shape.Field{Key: "unknown",
-				Shape: shape.Enum("error or drop: what happens to a row with a value that the condition cannot read", rowsError,
+				Shape: shape.Enum("error or drop: what happens to a row with a value that the condition cannot read",
+					rowsError,
 					rowsDrop)})),
 		shape.OnScalar(condition))
 }
@@ -39,16 +42,19 @@ func tablesShape() *shape.Shape {
 		shape.Field{Key: "source", Shape: sourceShape(), Required: "where the rows are",
 			Fix: "source: {parquet: data/*.parquet}"},
 		shape.Field{Key: "unit", Shape: unitShape(),
-			Required: "what is protected: {id: COLUMN, max_rows: N} where a column identifies units and a unit has up to N rows; row where every row is a unit of its own",
-			Fix:      "unit: {id: person_id, max_rows: 1}", Instead: "collected"},
-		shape.Field{Key: "collected", Shape: shape.Pattern("the name of the collection under `collect`", `^`+columnSyntax+`$`)},
+			Required: "what is protected: {id: COLUMN, max_rows: N} where a column identifies units and a unit has " +
+				"up to N rows; row where every row is a unit of its own",
+			Fix: "unit: {id: person_id, max_rows: 1}", Instead: "collected"},
+		shape.Field{Key: "collected", Shape: shape.Pattern("the name of the collection under `collect`",
+			`^`+columnSyntax+`$`)},
 		shape.Field{Key: "weight", Shape: tableWeightShape()},
 		shape.Field{Key: "expect", Shape: expectShape()},
 		shape.Field{Key: "where", Shape: predicateShape()},
 		shape.Field{Key: "join", Shape: joinShape()},
 		shape.Field{Key: "sample", Shape: sampleShape()},
 		shape.Field{Key: "columns", Shape: columnsShape(), Required: "the columns that marginals use"}).
-		WithReplacements(whereHabits("where: CONDITION, such as where: age >= 18, which leaves out the rows for which it is not true"))
+		WithReplacements(whereHabits("where: CONDITION, such as where: age >= 18, which leaves out the rows for " +
+			"which it is not true"))
 	return shape.Dictionary("tables by name", `^`+columnSyntax+`$`, table).Nonempty("at least one table")
 }
 
@@ -59,7 +65,8 @@ func pathsShape() *shape.Shape {
 }
 
 func sourceShape() *shape.Shape {
-	return shape.Object("{parquet: …}, {csv: …}, {arrow: …}, {postgres: …}, {duckdb: …} or {spark: …}", sourceFields()...).
+	return shape.Object("{parquet: …}, {csv: …}, {arrow: …}, {postgres: …}, {duckdb: …} or {spark: …}",
+		sourceFields()...).
 		WithForms([]string{"parquet"}, []string{"csv"}, []string{"arrow"}, []string{"postgres"}, []string{"duckdb"},
 			[]string{"spark"}).
 		WithReplacements(sourceHabits()).WithInstead(sourceOfText)
@@ -99,12 +106,14 @@ func tableWeightShape() *shape.Shape {
 	return shape.Object("{from, range, step, kind}",
 		shape.Field{Key: "from", Shape: shape.Text("a column of the source"), Required: "the column of the weight",
 			Fix: "from: w"},
-		shape.Field{Key: "range", Shape: shape.List("the smallest and the largest, such as [0, 2000]", shape.Number("a number"), 2,
+		shape.Field{Key: "range", Shape: shape.List("the smallest and the largest, such as [0, 2000]",
+			shape.Number("a number"), 2,
 			2), Required: "the smallest and the largest weight, such as [0, 2000]"},
 		shape.Field{Key: "step", Shape: shape.Number("a number"), Required: "the step to which weights are rounded",
 			Fix: "step: 1"},
 		shape.Field{Key: "kind",
-			Shape: shape.Enum("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so that it depends on other units)",
+			Shape: shape.Enum("design (an attribute of the unit) or calibrated (adjusted to totals, or raked, so "+
+				"that it depends on other units)",
 				designWeight, calibratedWeight)},
 		shape.Field{Key: "null", Shape: shape.Enum("error or drop: what happens to a row without a weight", rowsError,
 			rowsDrop)})
@@ -118,9 +127,11 @@ func sampleShape() *shape.Shape {
 
 func expectShape() *shape.Shape {
 	every := shape.List("a list of attributes each of whose declared codes occurs, such as [region, age.band]",
-		shape.Text("an attribute, such as age or age.band"), 1, 0).WithMessage("at least one attribute, such as [region]")
+		shape.Text("an attribute, such as age or age.band"),
+		1, 0).WithMessage("at least one attribute, such as [region]")
 	return shape.Object("{rows: [a, b]}, {every: [ATTRIBUTE, …]} or both",
-		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, such as [40000, 60000]",
+		shape.Field{Key: "rows", Shape: shape.List("the least and the most rows of the table's files, such as "+
+			"[40000, 60000]",
 			shape.Whole("a whole number from 0", 0, 1<<53), 2, 2)},
 		shape.Field{Key: "every", Shape: every},
 	).WithForms([]string{"rows"}, []string{"every"}, []string{"rows", "every"})
@@ -152,7 +163,8 @@ func columnShape() *shape.Shape {
 	return shape.Object("from, type, a domain and policies",
 		shape.Field{Key: "from", Shape: fromShape()},
 		shape.Field{Key: "type", Shape: shape.Enum("text, integer, decimal, date, timestamp or boolean",
-			string(domain.Text), string(domain.Integer), string(domain.Decimal), string(domain.Date), string(domain.Timestamp),
+			string(domain.Text), string(domain.Integer), string(domain.Decimal), string(domain.Date),
+			string(domain.Timestamp),
 			string(domain.Boolean))},
 		shape.Field{Key: "values", Shape: valuesShape()},
 		shape.Field{Key: "codebook", Shape: shape.Text("a CSV file: code, label, parents").WithParams()},
@@ -168,30 +180,37 @@ func columnShape() *shape.Shape {
 			Shape: shape.Object("{suggest: 1%}: the part of the whole budget that buys a suggestion of bounds",
 				shape.Field{Key: "suggest", Shape: shape.Number("a share of the whole budget, such as 1%"),
 					Required: "the part of the whole budget", Fix: "suggest: 1%"}), Requires: "range"},
-		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, such as age.band")},
+		shape.Field{Key: "derived_from", Shape: shape.Text("an attribute of the table that decides the column, such " +
+			"as age.band")},
 		shape.Field{Key: "title", Shape: titleShape(), Words: true},
-		shape.Field{Key: "measured_in", Shape: shape.Scalar("a text, such as EUR or hours a week", `\S`), Words: true, Requires: "range"},
+		shape.Field{Key: "measured_in", Shape: shape.Scalar("a text, such as EUR or hours a week", `\S`), Words: true,
+			Requires: "range"},
 		shape.Field{Key: "labels", Shape: labelsShape(), Words: true},
 		shape.Field{Key: "level_titles", Words: true,
-			Shape: shape.Dictionary("levels, each with its title, such as {band: Age group}", `^`+levelSyntax+`$`, titleShape()).
+			Shape: shape.Dictionary("levels, each with its title, such as {band: Age group}", `^`+levelSyntax+`$`,
+				titleShape()).
 				Nonempty("at least one, such as {band: Age group}")},
 		shape.Field{Key: "level_labels", Words: true,
 			Shape: shape.Dictionary("levels, each with the labels of its categories, such as {band: {0–15: Children}}",
 				`^`+levelSyntax+`$`, labelsShape()).Nonempty("at least one, such as {band: {0–15: Children}}")},
-	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"}, []string{"derived_from"}).
-		WithMessage("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), grid (of places) or derived_from")
+	).WithForms([]string{"values"}, []string{"codebook"}, []string{"range"}, []string{"grid"},
+		[]string{"derived_from"}).
+		WithMessage("a domain, declared once: values, codebook, range (of numbers that are added up, with a step), " +
+			"grid (of places) or derived_from")
 }
 
 // titleShape is a text by which people know a thing.
 func titleShape() *shape.Shape { return shape.Scalar("a text", `\S`) }
 
 func labelsShape() *shape.Shape {
-	return shape.Dictionary("categories, each with the text that people read for it, such as {f: female, m: male}", `^.+$`,
+	return shape.Dictionary("categories, each with the text that people read for it, such as {f: female, m: male}",
+		`^.+$`,
 		titleShape()).Nonempty("at least one, such as {f: female, m: male}")
 }
 
 func valuesShape() *shape.Shape {
-	says := "a list of categories, such as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} where nobody lists them"
+	says := "a list of categories, such as [female, male], or {integers: [0, 23]}, or {discover: {max_length: 40}} " +
+		"where nobody lists them"
 	whole := shape.Whole("a whole number", -document.MaxWhole, document.MaxWhole)
 	categories := shape.List(says, shape.Category("a category, in quotes where YAML would read nothing"), 1, 0).
 		WithMessage("the list of all categories, such as [female, male]")
@@ -199,7 +218,8 @@ func valuesShape() *shape.Shape {
 		shape.OnSequence(categories),
 		shape.OnKey(discoverShape(), "discover"),
 		shape.OnMapping(shape.Object("{integers: [from, to]}",
-			shape.Field{Key: "integers", Shape: shape.List("the smallest and the largest, such as [0, 23]", whole, 2, 2),
+			shape.Field{Key: "integers", Shape: shape.List("the smallest and the largest, such as [0, 23]", whole, 2,
+				2),
 				Required: "the smallest and the largest, such as [0, 23]"})))
 }
 
@@ -217,7 +237,8 @@ func rangeShape() *shape.Shape {
 	by := shape.Dictionary("{by: COLUMN, CATEGORY: [a, b], …}", `^.+$`,
 		shape.Choice("a range [a, b] for each category", shape.OnSequence(pairShape()),
 			shape.OnScalar(shape.Category("a column, or one of its levels"))))
-	return shape.Choice("the smallest and the largest value, such as [0, 110], or for each category of a column {by: size, small: [0, 9], large: [10, 500]}",
+	return shape.Choice("the smallest and the largest value, such as [0, 110], or for each category of a column {by: "+
+		"size, small: [0, 9], large: [10, 500]}",
 		shape.OnSequence(pairShape()),
 		shape.OnKey(by, domain.RangeBy))
 }
@@ -271,7 +292,10 @@ func discoverShape() *shape.Shape {
 			Shape: shape.Object("{max_length: N}, with at_least: M where smaller groups must never appear",
 				shape.Field{Key: "max_length",
 					Shape: shape.Whole(fmt.Sprintf("a whole number of characters, from 1 to %d", domain.MostKey),
-						1, domain.MostKey), Required: "the most characters of a value that can be a category", Fix: "max_length: 40"},
-				shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1, mostOfAUnit)},
-				shape.Field{Key: "alphabet", Shape: shape.Text("the characters of texts, each once, such as abcdefghijklmnopqrstuvwxyz")})})
+						1, domain.MostKey), Required: "the most characters of a value that can be a category",
+					Fix: "max_length: 40"},
+				shape.Field{Key: "at_least", Shape: shape.Whole("a whole number of units, from 1 to 1000000", 1,
+					mostOfAUnit)},
+				shape.Field{Key: "alphabet", Shape: shape.Text("the characters of texts, each once, such as " +
+					"abcdefghijklmnopqrstuvwxyz")})})
 }

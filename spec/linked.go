@@ -73,14 +73,16 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 			return // reported beside that child
 		}
 		r.AddProblem(unit.Get("max_rows"), document.Problem{
-			Message: fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it", document.Clip(name),
+			Message: fmt.Sprintf("%s is a parent under synthetic, and a unit may have %d rows in it",
+				document.Clip(name),
 				above.Unit.MaxRows),
 			Expected: "max_rows: 1 in the parent, so that every row of a child has one parent row", Fix: "max_rows: 1",
 		})
 		return
 	case parent.isFromTables():
 		r.AddProblem(at, document.Problem{
-			Message: fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of how many rows belong to its rows",
+			Message: fmt.Sprintf("%s is a parent under synthetic, and no leaf pays for it: nothing is measured of "+
+				"how many rows belong to its rows",
 				document.Clip(name)),
 			Expected: "a leaf for the microdata of " + document.Clip(name) + ", and method auto, mst or aim",
 		})
@@ -94,13 +96,15 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 			of = root.Get("synthetic").Get(name).Get("files")
 		}
 		r.WrongKey(of, document.Problem{
-			Message:  "several files of microdata that hang together: nothing would say which file of the one a file of the other belongs to",
+			Message: "several files of microdata that hang together: nothing would say which file of the one a file " +
+				"of the other belongs to",
 			Expected: "no files",
 		})
 		return
 	case child.isFromTables():
 		r.AddProblem(at, document.Problem{
-			Message:  "microdata with a parent, and no leaf pays for them: no table tells how they go with the columns of their parent's rows",
+			Message: "microdata with a parent, and no leaf pays for them: no table tells how they go with the " +
+				"columns of their parent's rows",
 			Expected: "a leaf, and method auto, mst or aim",
 		})
 		return
@@ -108,7 +112,8 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 		r.WrongKey(n.Get("rows"), document.Problem{
 			Message: fmt.Sprintf("rows with a parent: there are as many as the sizes of the rows of %s say",
 				document.Clip(name)),
-			Expected: "no rows here; where their number is to be public, rows in the microdata of " + document.Clip(name),
+			Expected: "no rows here; where their number is to be public, rows in the microdata of " +
+				document.Clip(name),
 		})
 		return
 	}
@@ -154,7 +159,8 @@ func (r *reader) reportNoParent(root, at document.Node, child *Synthetic) {
 			names = append(names, s.Table)
 		}
 	}
-	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q in addition to these", document.Clip(name)),
+	p := document.Problem{Message: fmt.Sprintf("there are no microdata of a table %q in addition to these",
+		document.Clip(name)),
 		Expected: "another table under synthetic, whose rows these belong to"}
 	switch {
 	case r.release.Table(name) != nil:

@@ -19,10 +19,12 @@ func TestLinkedMicrodata(t *testing.T) {
 			{"area", "half"}, {Column: "persons"}, {Column: "n_cars"}}},
 		{Table: "persons", Leaf: "people", Method: AutoMethod, By: []Attribute{{Column: "sex"}, {"age", "band"}},
 			Parent: "households", Size: "persons",
-			Given: []Attribute{{Column: "households.tenure"}, {"households.area", "half"}, {Column: "households.persons"}}},
+			Given: []Attribute{{Column: "households.tenure"}, {"households.area", "half"},
+				{Column: "households.persons"}}},
 		{Table: "cars", Leaf: "cars", Method: AutoMethod, By: []Attribute{{Column: "fuel"}, {Column: "kind"}},
 			Parent: "households", Size: "n_cars",
-			Given: []Attribute{{Column: "households.tenure"}, {"households.area", "half"}, {Column: "households.n_cars"}}},
+			Given: []Attribute{{Column: "households.tenure"}, {"households.area", "half"},
+				{Column: "households.n_cars"}}},
 	}
 	if diff := cmp.Diff(want, r.Synthetic); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -129,8 +129,9 @@ func readTree(f *document.Findings) (document.Node, bool) {
 
 // unfilled is the problem of ${…} where no parameters are filled in.
 var unfilled = document.Problem{
-	Message:  "parameters are not filled in here",
-	Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its parameters blank, and what is counted is part of what it signs",
+	Message: "parameters are not filled in here",
+	Expected: "${…} only in release, about and the paths of files: a standing approval signs a plan with its " +
+		"parameters blank, and what is counted is part of what it signs",
 }
 
 // readRelease reads the whole document. It skips parts that already have a problem, so that each mistake is reported

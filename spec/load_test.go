@@ -61,11 +61,13 @@ func TestReleaseHoldsHowItIsGoverned(t *testing.T) {
 	if r.Name != "survey-2026q1" || r.Corrects != "survey-2026q1-v1" {
 		t.Errorf("%s corrects %s", r.Name, r.Corrects)
 	}
-	if p := r.Privacy; p.Account != "survey" || strings.Join(p.FurtherAccounts, " ") != "register" || p.Resume != Never {
+	if p := r.Privacy; p.Account != "survey" || strings.Join(p.FurtherAccounts, " ") != "register" ||
+		p.Resume != Never {
 		t.Errorf("privacy %+v", p)
 	}
 	e := r.Tables[0].Expect
-	if e == nil || e.Rows == nil || *e.Rows != (RowRange{10, 20}) || fmt.Sprint(e.Every) != "[region.state age age.band]" {
+	if e == nil || e.Rows == nil || *e.Rows != (RowRange{10, 20}) ||
+		fmt.Sprint(e.Every) != "[region.state age age.band]" {
 		t.Errorf("expect %+v", e)
 	}
 	for from, c := range map[string]struct {
@@ -112,7 +114,8 @@ func TestDeclaredCells(t *testing.T) {
 			t.Errorf("%s: %d cells are declared of %d", column, d.Declared(), d.Size())
 		}
 	}
-	if book := r.Tables[0].Column("region").Codebook; book != "regions.csv" || r.Tables[0].Column("sex").Codebook != "" {
+	if book := r.Tables[0].Column("region").Codebook; book != "regions.csv" ||
+		r.Tables[0].Column("sex").Codebook != "" {
 		t.Errorf("code book %q", book)
 	}
 }

@@ -40,7 +40,8 @@ func modelsShape() *shape.Shape {
 				Shape: shape.Whole("how many steps each holder takes between two averages, from 1 to 50", 1, 50)},
 			shape.Field{Key: "link", Shape: shape.Enum("identity or log", string(IdentityLink), string(LogLink))},
 			shape.Field{Key: "from", Shape: shape.Enum("tables", "tables")},
-			shape.Field{Key: "test", Shape: shape.Number("the share of rows that are held out, from 1% to 50%, such as 10%")},
+			shape.Field{Key: "test", Shape: shape.Number(
+				"the share of rows that are held out, from 1% to 50%, such as 10%")},
 			shape.Field{Key: "budget", Shape: shape.Text("a leaf of the budget that pays for nothing else")})).
 		Nonempty("at least one model")
 }
@@ -107,7 +108,8 @@ func (r *reader) checkMethod(root, n document.Node, m Model) {
 		r.WrongKey(at, document.Problem{Message: "a regression that is fitted to sums of products holds out no rows",
 			Expected: "no test; additive and gradient models have one"})
 	case at.Present() && m.Class < 0:
-		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one predicts a number",
+		r.WrongKey(at, document.Problem{Message: "rows are held out to test a model of a category, and this one " +
+			"predicts a number",
 			Expected: "no test"})
 	}
 }
@@ -193,11 +195,13 @@ func (r *reader) checkModelSource(n document.Node, t *Table) {
 		return
 	}
 	p := document.Problem{
-		Message: fmt.Sprintf("rows of %s must not leave the database (stay: true), and a model needs how many rows have each combination of its columns, which is nearly the rows",
+		Message: fmt.Sprintf("rows of %s must not leave the database (stay: true), and a model needs how many rows "+
+			"have each combination of its columns, which is nearly the rows",
 			t.Name),
 		Expected: "a table whose rows are read and counted here: of files, or of a database without stay: true"}
 	if d.Engine == Spark {
-		p.Message = fmt.Sprintf("rows of %s stay in Spark, and a model needs how many rows have each combination of its columns, which is nearly the rows",
+		p.Message = fmt.Sprintf("rows of %s stay in Spark, and a model needs how many rows have each combination of "+
+			"its columns, which is nearly the rows",
 			t.Name)
 	}
 	r.AddProblem(n.Get("table").Or(n.KeyNode()), p)

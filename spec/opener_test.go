@@ -41,12 +41,15 @@ func opened(t *testing.T) (folder string, load func(public string, o Options) er
 	folder = filepath.Join(root, "office", "spec")
 	for name, text := range map[string]string{
 		"office/spec/areas.csv": openedAreas, "office/spec/codes/areas.csv": openedAreas,
-		"office/spec/data/persons-2026-1.csv": "id,area\n1,1\n", "office/spec/data/persons-2026-2.csv": "id,area\n2,2\n",
-		"office/spec/trips.csv": "id,mode\n1,walk\n", "office/areas.csv": openedAreas, "shared/areas.csv": openedAreas,
+		"office/spec/data/persons-2026-1.csv": "id,area\n1,1\n",
+		"office/spec/data/persons-2026-2.csv": "id,area\n2,2\n",
+		"office/spec/trips.csv":               "id,mode\n1,walk\n", "office/areas.csv": openedAreas,
+		"shared/areas.csv":                       openedAreas,
 		"office/spec/.dprelease/diagnostics.txt": openedAreas,
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +138,8 @@ func TestPublicFilesAreConfined(t *testing.T) {
 		{"key.csv", Options{}, "holds a private key"},
 	} {
 		err := load(c.public, c.options)
-		if err != nil && c.options.Data == "" && !strings.Contains(c.public, folder) && !strings.Contains(c.public, shared) {
+		if err != nil && c.options.Data == "" && !strings.Contains(c.public, folder) &&
+			!strings.Contains(c.public, shared) {
 			said.WriteString("# " + c.public + "\n" + err.Error() + "\n\n")
 		}
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -331,7 +335,8 @@ budget: {epsilon: 1}
 tables: {persons: {source: {csv: c.csv}, unit: {id: id, max_rows: 1}, ` + columns + `}}
 marginals: {m: {by: [a]}}
 `,
-			Files: map[string]string{"p.csv": map[bool]string{true: "id,size\n1,small\n2,large\n", false: openedAreas}[want]},
+			Files: map[string]string{"p.csv": map[bool]string{true: "id,size\n1,small\n2,large\n",
+				false: openedAreas}[want]},
 		})
 		if err != nil {
 			t.Errorf("%s: %v", columns, err)

@@ -118,7 +118,8 @@ func init() {
 		outlined("number beyond all numbers", "[-87.62, 41.91]", "[1e999, 41.91]"),
 		outlined("position of one number", "[-87.62, 41.91]", "[-87.62]"),
 		outlined("coordinates that are too shallow", "[[[-87.65", "[[-87.65"),
-		outlined("geometry without rings", "[[[-87.65, 41.89], [-87.62, 41.89], [-87.62, 41.91], [-87.65, 41.89]]]", "[]"),
+		outlined("geometry without rings", "[[[-87.65, 41.89], [-87.62, 41.89], [-87.62, 41.91], [-87.65, 41.89]]]",
+			"[]"),
 		outlined("no outline at all", areasMap,
 			`{"type": "FeatureCollection", "features": [{"type": "Feature", "id": "8", "geometry": null}]}`),
 		outlined("very large map", areasMap, strings.Repeat(" ", 4<<20)+areasMap),
@@ -255,7 +256,8 @@ func FuzzMap(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		checkFiles(t, Source{
-			Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n" +
+			Text: "version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\n" +
+				"tables:\n  t:\n" +
 				"    source: {csv: t.csv}\n" +
 				"    unit: row\n    columns: {a: {codebook: b.csv, map: b.json}}\nmarginals: {m: {by: [a]}}\n",
 			Files: map[string]string{"b.csv": areasBook, "b.json": text},
@@ -282,7 +284,8 @@ func checkFiles(t *testing.T, src Source) {
 		for _, c := range table.Columns {
 			for _, name := range c.Domain.LevelNames() {
 				l, _ := c.Domain.Level(name)
-				if l.CategoryOf != nil && (len(l.CategoryOf) != c.Domain.Size() || int(slices.Max(l.CategoryOf)) >= l.Size()) {
+				if l.CategoryOf != nil && (len(l.CategoryOf) != c.Domain.Size() ||
+					int(slices.Max(l.CategoryOf)) >= l.Size()) {
 					t.Fatalf("level %q does not part the codes", name)
 				}
 			}

@@ -12,7 +12,8 @@ import (
 func TestProblemsFoundLaterHaveTheirPlace(t *testing.T) {
 	src := baseSource()
 	long := strings.Repeat("x", 70)
-	src.Text = strings.Replace(base, "  total: {by: []", "  a.b:\n    by: [age, region.state]\n    budget: more.rest\n  "+
+	src.Text = strings.Replace(base, "  total: {by: []", "  a.b:\n    by: [age, region.state]\n"+
+		"    budget: more.rest\n  "+
 		long+": {by: [sex], budget: main}\n  total: {by: []", 1)
 	r, err := Parse(src)
 	if err != nil {

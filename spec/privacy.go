@@ -79,7 +79,8 @@ func (r *reader) readAccounts(n document.Node) {
 	names := n.Texts()
 	for i, item := range n.Items() {
 		if slices.Contains(names[:i], item.Text()) {
-			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("account %q appears twice", document.Clip(item.Text())),
+			r.AddProblem(item, document.Problem{Message: fmt.Sprintf("account %q appears twice",
+				document.Clip(item.Text())),
 				Expected: "each account once: a release is charged to it once"})
 		}
 	}

@@ -106,7 +106,8 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 		{"looked up that is no number", from("register.size", "register.rate"), same},
 		{"looked up with a carriage return", from("register.size", "register.name"), same},
 		{"looked up that is not UTF-8", packed, cell(1, 2, "caf\xe9")},
-		{"looked up in an expression", from("from: register.size", `from: "=recode(register.rate, {0.5: 'micro'})"`), same},
+		{"looked up in an expression", from("from: register.size", `from: "=recode(register.rate, {0.5: 'micro'})"`),
+			same},
 		{"no such column", from("register.size", "register.siez"), same},
 		{"no rows", packed, func(u *files.Unpacked) { u.Rows = nil }},
 		{"column twice", packed, func(u *files.Unpacked) { u.Fields[2].Name = "name" }},
@@ -114,7 +115,8 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 		{"name that is not UTF-8", packed, func(u *files.Unpacked) { u.Fields[3].Name = "\xe9" }},
 		{"no columns", packed, func(u *files.Unpacked) { u.Fields, u.Rows = nil, nil }},
 		{"another file", from("register.parquet", "regsiter.parquet"), same},
-		{"a delimiter of what has none", from("parquet: register.parquet,", `parquet: register.parquet, delimiter: ";",`),
+		{"a delimiter of what has none",
+			from("parquet: register.parquet,", `parquet: register.parquet, delimiter: ";",`),
 			same},
 		{"two formats", from("parquet: register.parquet,", "parquet: register.parquet, csv: register.csv,"), same},
 	} {
@@ -131,7 +133,10 @@ func TestProblemsOfUnpackedTablesAreRendered(t *testing.T) {
 
 // Columns that are not used may contain anything.
 func TestColumnsThatAreNotUsedAreNotChecked(t *testing.T) {
-	if _, err := parsePacked(packed, func(u *files.Unpacked) { u.Rows[0][1], u.Rows[1][4] = "\xff\r", "\r" }); err != nil {
+	if _, err := parsePacked(packed, func(u *files.Unpacked) {
+		u.Rows[0][1], u.Rows[1][4] = "\xff\r",
+			"\r"
+	}); err != nil {
 		t.Error(err)
 	}
 }

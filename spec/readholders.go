@@ -33,12 +33,14 @@ const (
 
 func holdersShape() *shape.Shape {
 	overlap := shape.Object("{overlap: 2}",
-		shape.Field{Key: "overlap", Shape: shape.Whole("how many holders can have rows of one unit, from 2 to 1000", 2, mostHolders),
+		shape.Field{Key: "overlap", Shape: shape.Whole("how many holders can have rows of one unit, from 2 to 1000",
+			2, mostHolders),
 			Required: "how many holders can have rows of one unit", Fix: "overlap: 2"})
 	units := "disjoint, or {overlap: 2}"
 	return shape.Object("{keys, units, trusted}",
 		shape.Field{Key: "keys", Shape: shape.Dictionary(
-			"each holder by a name of a–z, 0–9, _ and -, with the file of its public key, such as {north: keys/north.pub}",
+			"each holder by a name of a–z, 0–9, _ and -, with the file of its public key, such as {north: "+
+				"keys/north.pub}",
 			`^`+holderSyntax+`$`, shape.Text("the file of a public key").WithParams()).
 			Nonempty("two holders or more, such as {north: keys/north.pub, south: keys/south.pub}"),
 			Required: "the holders by name, each with the file of its public key"},
@@ -56,7 +58,8 @@ func (r *reader) readHolders(root document.Node) {
 	if !n.Present() || !r.IsSound(n) {
 		return
 	}
-	h := &Holders{Overlap: max(1, n.Get("units").Get("overlap").WholeNumber()), Trusted: int(n.Get("trusted").WholeNumber())}
+	h := &Holders{Overlap: max(1, n.Get("units").Get("overlap").WholeNumber()),
+		Trusted: int(n.Get("trusted").WholeNumber())}
 	for _, one := range r.Entries(n.Get("keys")) {
 		if !r.IsSound(one) {
 			continue
@@ -161,14 +164,15 @@ func (r *reader) refuseForHolders(at document.Node, keys ...string) {
 
 // holdersCannot says, by key, why a release of several holders cannot have it.
 var holdersCannot = map[string]string{
-	"collect":   "reports of respondents are with the collector, and no holder has them",
-	"synthetic": "each step of a method that measures microdata depends on answers to the steps before, which no holder sees; microdata of method tables are made from the published tables",
-	"expect":    "it is about all rows, of which each holder has a part",
-	"sample":    "units are drawn from all rows, of which each holder has a part",
-	"bounds":    "bounds are suggested from all values, of which each holder has a part",
-	"discover":  "the values that many units have are found among all rows, of which each holder has a part",
-	"cells":     "no holder can see which cells have a count above the threshold",
-	"top":       "no holder can see which cells have the largest counts",
+	"collect": "reports of respondents are with the collector, and no holder has them",
+	"synthetic": "each step of a method that measures microdata depends on answers to the steps before, which no " +
+		"holder sees; microdata of method tables are made from the published tables",
+	"expect":   "it is about all rows, of which each holder has a part",
+	"sample":   "units are drawn from all rows, of which each holder has a part",
+	"bounds":   "bounds are suggested from all values, of which each holder has a part",
+	"discover": "the values that many units have are found among all rows, of which each holder has a part",
+	"cells":    "no holder can see which cells have a count above the threshold",
+	"top":      "no holder can see which cells have the largest counts",
 }
 
 // checkHeldMarginal reports what cannot be added up over holders.

@@ -72,7 +72,8 @@ func (r *Release) checkTitles(w *Words) error {
 			t := r.Table(table)
 			for _, attribute := range slices.Sorted(maps.Keys(of[table])) {
 				if t == nil || !t.hasAttribute(attribute) {
-					return fmt.Errorf("the words name %q of table %q, which the release does not have", document.Clip(attribute),
+					return fmt.Errorf("the words name %q of table %q, which the release does not have",
+						document.Clip(attribute),
 						document.Clip(table))
 				}
 			}

@@ -22,7 +22,8 @@ func whereHabits(expected string) map[string]shape.Replacement {
 }
 
 // fileExpected says where rows can be read from.
-const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}, or a table of {postgres: …}, {duckdb: …} or {spark: …}: export or download what is elsewhere first"
+const fileExpected = "files on this machine, {parquet: …}, {csv: …} or {arrow: …}, or a table of {postgres: …}, " +
+	"{duckdb: …} or {spark: …}: export or download what is elsewhere first"
 
 // sourceHabits maps sources of other programs to what is expected.
 func sourceHabits() map[string]shape.Replacement {

@@ -74,7 +74,8 @@ func (r *reader) checkSample(root document.Node) {
 			Expected: "one table: a unit would have to be drawn in all of them or in none"})
 	case r.release.Privacy.Neighbours == Replace:
 		r.AddProblem(root.Get("privacy").Get("neighbours"), document.Problem{
-			Message:  "a sample earns nothing where one unit is replaced by another: who enters could be drawn in the place of who leaves",
+			Message: "a sample earns nothing where one unit is replaced by another: who enters could be drawn in " +
+				"the place of who leaves",
 			Expected: "neighbours: add-remove, or no sample", Fix: "neighbours: " + string(AddRemove),
 		})
 	case r.release.Budget.Rho != nil:
@@ -84,7 +85,8 @@ func (r *reader) checkSample(root document.Node) {
 		})
 	case hasAmount(r.release.Budget.Split):
 		r.WrongKey(root.Get("budget").Get("split"), document.Problem{
-			Message:  "an absolute amount in the split of a budget that is spent on a sample: those who are drawn may lose more than all units together, and shares are of that",
+			Message: "an absolute amount in the split of a budget that is spent on a sample: those who are drawn " +
+				"may lose more than all units together, and shares are of that",
 			Expected: "shares alone, such as {a: 60%, b: 40%}",
 		})
 	}

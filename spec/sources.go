@@ -89,11 +89,13 @@ func (r *reader) readDatabase(source document.Node) (d *Database, paths []string
 		switch {
 		case engine == DuckDB && d.Stay:
 			r.AddProblem(stay, document.Problem{
-				Message:  "the file of a DuckDB database is on this machine, so no row leaves it and nothing is gained by counting in the database",
+				Message: "the file of a DuckDB database is on this machine, so no row leaves it and nothing is " +
+					"gained by counting in the database",
 				Expected: "a source without stay: the rows are read, and counted here"})
 		case d.Stay && r.release.Privacy.Total:
 			r.AddProblem(stay, document.Problem{
-				Message:  "a table that is counted in its database can have too many values to be encoded, and privacy is total: no value may stop a run",
+				Message: "a table that is counted in its database can have too many values to be encoded, and " +
+					"privacy is total: no value may stop a run",
 				Expected: "a source of which the rows are read and counted here: files, or a database without stay: true"})
 		}
 	}

@@ -101,7 +101,8 @@ func fixedAmounts(parts []Part, needed map[string]*big.Rat) (amounts []*big.Rat,
 		case p.Amount != nil:
 			amounts[i] = new(big.Rat).Set(p.Amount)
 		case needed[p.Path] == nil:
-			return nil, nil, false, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said", p.Path)
+			return nil, nil, false, fmt.Errorf("budget leaf %q gets what its targets need, and that is not said",
+				p.Path)
 		case needed[p.Path].Sign() < 0:
 			return nil, nil, false, fmt.Errorf("budget leaf %q needs %s: less than nothing", p.Path,
 				document.ShortNumber(needed[p.Path]))

@@ -46,8 +46,10 @@ type statKind struct {
 }
 
 var statKinds = [StatKinds]statKind{
-	Count: {word: "count", rows: true, ofReports: true}, Units: {word: "units", units: true}, Distinct: {word: "distinct", ofValues: true},
-	Sum: {word: "sum", ofReports: true}, Mean: {word: "mean", isQuotient: true, ofReports: true}, Variance: {word: "variance"},
+	Count: {word: "count", rows: true, ofReports: true}, Units: {word: "units", units: true},
+	Distinct: {word: "distinct", ofValues: true},
+	Sum:      {word: "sum", ofReports: true}, Mean: {word: "mean", isQuotient: true, ofReports: true},
+	Variance:  {word: "variance"},
 	Deviation: {word: "deviation"}, Ratio: {word: "ratio"}, Quantiles: {word: "quantiles"}, Share: {word: "share"},
 	Variation: {word: "cv"},
 }
@@ -210,15 +212,21 @@ var statForms = []statForm{
 	{key: "units", example: "units", word: true, read: readUnits},
 	ofColumn("sum", "The sum of a column of numbers.", measurable(Sum, 1)),
 	ofColumn("mean", "The mean of a column of numbers.", measurable(Mean, 1)),
-	ofColumn("variance", "The variance of a column of numbers: the mean square of the distance of its values from their mean.", measurable(Variance, 2)),
-	ofColumn("deviation", "The standard deviation of a column of numbers: the square root of the variance.", measurable(Deviation, 2)),
-	ofColumn("cv", "The coefficient of variation of a column of numbers: the standard deviation divided by the absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has no interval where the mean may be 0. The confidence is over all cells, those without an interval included: where the mean is only a few standard errors away from 0, fewer of the intervals that are shown hold the truth.",
+	ofColumn("variance", "The variance of a column of numbers: the mean square of the distance of its values from "+
+		"their mean.", measurable(Variance, 2)),
+	ofColumn("deviation", "The standard deviation of a column of numbers: the square root of the variance.",
+		measurable(Deviation, 2)),
+	ofColumn("cv", "The coefficient of variation of a column of numbers: the standard deviation divided by the "+
+		"absolute value of the mean, so that 0.5 says that values differ from their mean by about half of it. It has "+
+		"no interval where the mean may be 0. The confidence is over all cells, those without an interval included: "+
+		"where the mean is only a few standard errors away from 0, fewer of the intervals that are shown hold the truth.",
 		measurable(Variation, 2)),
 	ofColumn("median", "The median of a column: the value that half of the rows have or lie below.", readMedian),
 	{key: "quantiles", example: "{quantiles: x, at: [25%, 75%]}", value: shape.Text("a column"),
 		others: []shape.Field{{Key: "at", Shape: shape.List("shares in ascending order, such as [25%, 50%, 75%]",
-			shape.Number("a share above 0 and below 1, such as 25%"), 1, mostQuantiles), Required: "the shares, such as [25%, 50%, 75%]",
-			Fix: "at: [25%, 50%, 75%]"}},
+			shape.Number("a share above 0 and below 1, such as 25%"), 1, mostQuantiles),
+			Required: "the shares, such as [25%, 50%, 75%]",
+			Fix:      "at: [25%, 50%, 75%]"}},
 		means: map[string]shape.Meaning{
 			"quantiles": {States: "The quantiles of a column, at the shares that `at` lists.", Example: "pay"},
 			"at":        {States: "The shares of the quantiles, ascending.", Example: "[10%, 50%, 90%]"},
@@ -228,20 +236,26 @@ var statForms = []statForm{
 			Required: "the most values that one unit gives", Fix: "per_unit: 1"}},
 		means: map[string]shape.Meaning{
 			"distinct": {States: "How many values of a column occur.", Example: "rank"},
-			"per_unit": {States: "For `distinct`: how many different values of one unit are counted at most.", Example: "2"},
+			"per_unit": {States: "For `distinct`: how many different values of one unit are counted at most.",
+				Example: "2"},
 		}, read: readDistinct},
 	{key: "share", example: "share, {share: {of: [a]}}", word: true, value: shape.Object(
 		"{of: [a]}: attributes of by that the cells of a total have in common; share alone is of the table's total",
-		shape.Field{Key: "of", Shape: shape.List("attributes of by, such as [region]", shape.Text("an attribute of by"), 1, 0),
+		shape.Field{Key: "of", Shape: shape.List("attributes of by, such as [region]",
+			shape.Text("an attribute of by"), 1, 0),
 			Required: "the attributes that the cells of a total have in common", Fix: "of: [region]"}),
 		means: map[string]shape.Meaning{
-			"share": {States: "The count of a cell divided by the total of the cells that agree with it in the attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing beyond the counts, and its interval takes into account the noise that cell and total have in common.",
+			"share": {States: "The count of a cell divided by the total of the cells that agree with it in the " +
+				"attributes of `of`. The word `share` alone is the share of the table's total. It costs nothing " +
+				"beyond the counts, and its interval takes into account the noise that cell and total have in common.",
 				Example: "{of: [region]}"},
-			"share.of": {States: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless noise takes a count below 0 and its share is shown as 0.",
+			"share.of": {States: "Attributes of `by`: the shares of the cells that agree in them add up to 1, unless " +
+				"noise takes a count below 0 and its share is shown as 0.",
 				Example: "[region]"},
 		}, read: readShare},
-	{key: "ratio", example: "{ratio: {of: …, over: …}, as: name}", value: ratioShape(), named: true, means: ratioMeanings,
-		read: readRatioOf},
+	{key: "ratio", example: "{ratio: {of: …, over: …}, as: name}", value: ratioShape(), named: true,
+		means: ratioMeanings,
+		read:  readRatioOf},
 }
 
 // ofColumn is a form that asks for a statistic of one column, and for nothing else.
@@ -270,7 +284,8 @@ func statShape() *shape.Shape {
 			as.Required, as.Fix = "the name of the "+form.key, "as: rate"
 		}
 		title := shape.Field{Key: "title", Shape: titleShape(), Words: true}
-		fields := slices.Concat([]shape.Field{{Key: form.key, Shape: form.value}, as}, form.others, []shape.Field{title})
+		fields := slices.Concat([]shape.Field{{Key: form.key, Shape: form.value}, as}, form.others,
+			[]shape.Field{title})
 		branches = append(branches, shape.OnKey(shape.Object(says, fields...), form.key))
 	}
 	return shape.Choice(says, append(branches, shape.OnScalar(shape.Enum(says, words...)))...)

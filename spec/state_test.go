@@ -17,7 +17,8 @@ func TestStateDirectoriesHoldNoPublicFiles(t *testing.T) {
 	shared := filepath.Join(folder, "..", "..", "shared")
 	write := func(path, text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,8 +32,9 @@ func TestStateDirectoriesHoldNoPublicFiles(t *testing.T) {
 	}{
 		{"work/" + files.StateSources, record, []string{"work/areas.csv", "work/deep/areas.csv"}, nil},
 		{"drill/" + files.StatePractice, "SQLite format 3\x00", []string{"drill/areas.csv"}, nil},
-		{"failed/labour" + plan + payer + "/diagnostics.txt", "", []string{"failed/labour" + plan + payer + "/areas.csv",
-			"failed/labour" + plan + payer + "/more/areas.csv"}, nil},
+		{"failed/labour" + plan + payer + "/diagnostics.txt", "",
+			[]string{"failed/labour" + plan + payer + "/areas.csv",
+				"failed/labour" + plan + payer + "/more/areas.csv"}, nil},
 		{"lists/" + files.StateSources, `{"key":"areas","releases":[]}`, nil, []string{"lists/areas.csv"}},
 		{"named/labour" + plan + "/x", "", nil, []string{"named/labour" + plan + "/areas.csv"}},
 	} {
@@ -40,7 +42,8 @@ func TestStateDirectoriesHoldNoPublicFiles(t *testing.T) {
 		for _, path := range c.refused {
 			write(in(path), openedAreas)
 			if err := load(path, Options{}); err == nil ||
-				!strings.Contains(err.Error(), "lies in a state directory, in which releases keep what is confidential") {
+				!strings.Contains(err.Error(),
+					"lies in a state directory, in which releases keep what is confidential") {
 				t.Errorf("%s beside %s: %v", path, c.marker, err)
 			}
 		}

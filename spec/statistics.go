@@ -42,8 +42,9 @@ func (r *reader) readStats(root document.Node, t *Table, m *Marginal, n document
 		m.Show = show.Get("when_count_at_least").WholeNumber()
 		if !m.hasOtherStatistics() {
 			r.WrongKey(show, document.Problem{
-				Message:  "counts are shown whatever they are, and there is nothing else here to show",
-				Expected: "a statistic other than the count; or cells: {above: N}, which leaves cells out by their noisy count",
+				Message: "counts are shown whatever they are, and there is nothing else here to show",
+				Expected: "a statistic other than the count; or cells: {above: N}, which leaves cells out by their " +
+					"noisy count",
 			})
 		}
 	}
@@ -82,7 +83,8 @@ func (s statReader) checkHasUnits(n document.Node, what string) bool {
 // findColumn finds the column that is named at a node, nil if there is none.
 func (s statReader) findColumn(n document.Node) *Column {
 	if column, _, dotted := strings.Cut(n.Text(), "."); dotted && s.table.Column(column) != nil {
-		s.AddProblem(n, document.Problem{Message: fmt.Sprintf("%s is a level, and statistics are of the values of a column",
+		s.AddProblem(n, document.Problem{Message: fmt.Sprintf(
+			"%s is a level, and statistics are of the values of a column",
 			document.Clip(n.Text())), Expected: "the column, " + column, Fix: s.RepairedLine(n.Value, column)})
 		return nil
 	}
@@ -121,7 +123,8 @@ func (s statReader) checkMeasurable(n document.Node, what string, power int) *do
 	case l == nil:
 	case l.Last-l.First >= maxLatticePoints:
 		s.AddProblem(n, document.Problem{
-			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are distinguished by", what,
+			Message: fmt.Sprintf("%s of %s, whose range has %d steps of %s: more than values are distinguished by",
+				what,
 				c.Name, l.Last-l.First, document.FormatNumber(l.Step)),
 			Expected: fmt.Sprintf("a range of at most %d steps", maxLatticePoints-1),
 		})
@@ -140,14 +143,16 @@ func (s statReader) readShares(n document.Node) (shares []*big.Rat) {
 		if !read {
 			return nil
 		}
-		p := document.Problem{Message: "the share is " + item.Text(), Expected: "a share above 0 and below 1, such as 25%"}
+		p := document.Problem{Message: "the share is " + item.Text(),
+			Expected: "a share above 0 and below 1, such as 25%"}
 		switch {
 		case x.Sign() <= 0 || x.Cmp(one) >= 0:
 			if x.Cmp(one) > 0 && x.Cmp(big.NewRat(100, 1)) < 0 && item.IsNumber() {
 				p.Fix = item.Text() + "%"
 			}
 		case !new(big.Rat).Mul(x, percent).IsInt():
-			p.Expected = "a share in per cent with at most four decimals, such as 33.3%: the column of the quantile is named by it"
+			p.Expected = "a share in per cent with at most four decimals, such as 33.3%: the column of the quantile " +
+				"is named by it"
 		case i > 0 && x.Cmp(shares[i-1]) <= 0:
 			p.Message = fmt.Sprintf("shares do not ascend: %s after %s", item.Text(), items[i-1].Text())
 			p.Expected = "each share larger than the one before"
@@ -174,7 +179,8 @@ func (s statReader) readPerUnit(n document.Node) {
 		}
 		if *into = at.WholeNumber(); *into > s.table.Unit.MaxRows {
 			s.AddProblem(at, document.Problem{
-				Message: fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key, s.table.Name,
+				Message: fmt.Sprintf("%s bounds nothing: a unit of %s has at most %d rows that are counted", key,
+					s.table.Name,
 					s.table.Unit.MaxRows),
 				Expected: fmt.Sprintf("a whole number from 1 to %d, or a larger max_rows", s.table.Unit.MaxRows),
 			})
@@ -277,7 +283,8 @@ func (s statReader) checkDenominator(n document.Node, l *domain.Lattice) {
 	p := document.Problem{Expected: "a column whose range starts at 0 or above, or a count"}
 	switch {
 	case l.First < 0:
-		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative", n.Text(),
+		p.Message = fmt.Sprintf("the range of %s starts at %s, so that the denominator could be 0 or negative",
+			n.Text(),
 			document.FormatNumber(l.Value(l.First)))
 	case l.Last == 0:
 		p.Message = fmt.Sprintf("the values of %s are all 0, and so is the denominator", n.Text())

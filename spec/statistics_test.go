@@ -144,7 +144,8 @@ func TestStrataOfALevel(t *testing.T) {
 		"region.state": "[{0 10} {0 10} {20 90}]", "area": "[{0 10} {0 10} {20 90}]",
 	} {
 		src := numbersSource()
-		src.Text = strings.Replace(numbers, "{by: size, small: [0, 1000], large: [100, 9000]}, step: 0.5, null: {as: 10.2}",
+		src.Text = strings.Replace(numbers,
+			"{by: size, small: [0, 1000], large: [100, 9000]}, step: 0.5, null: {as: 10.2}",
 			"{by: "+by+", s1: [0, 10], s2: [20, 90]}, step: 1, null: {as: 10}", 1)
 		r, err := Parse(src)
 		if err != nil {
@@ -186,7 +187,8 @@ func TestWhatIsBoughtHasLeavesOfItsOwn(t *testing.T) {
 		"{rho: 1}":                  "=97/100 bounds.pay=1/100 diagnostics=1/50",
 		"{epsilon: 1, delta: 1e-9}": "=97/100 bounds.pay=1/100 diagnostics=1/50",
 		"{epsilon: 1}":              "=97/100 bounds.pay=1/100 diagnostics=1/50",
-		"{epsilon: 1, delta: 1e-9, split: {pay: 1/2, gaps: {rho: 0.1}, counts: 1/2}}": "pay=87/200 gaps=1/10 counts=87/200 bounds.pay=1/100 diagnostics=1/50",
+		"{epsilon: 1, delta: 1e-9, split: {pay: 1/2, gaps: {rho: 0.1}, counts: 1/2}}": "pay=87/200 gaps=1/10 " +
+			"counts=87/200 bounds.pay=1/100 diagnostics=1/50",
 	} {
 		r := parse(budget)
 		amounts, err := r.Budget.Divide(big.NewRat(1, 1), map[string]*big.Rat{"counts": big.NewRat(1, 20)})
@@ -238,10 +240,12 @@ func TestSharedSpecsOfNumbers(t *testing.T) {
 		"quantiles turnover_median of turnover at 1/2 as turnover_median median",
 		"ratio turnover_per_head sum of turnover over sum of staff",
 	}
-	if diff := cmp.Diff(want, append(statsText(business.Marginals[0]), statsText(business.Marginals[1])...)); diff != "" {
+	if diff := cmp.Diff(want, append(statsText(business.Marginals[0]),
+		statsText(business.Marginals[1])...)); diff != "" {
 		t.Errorf("business (-want +got):\n%s", diff)
 	}
-	if l := business.Tables[0].Column("turnover").Lattice; fmt.Sprint(l.Strata) != "[{0 2000} {0 10000} {0 50000} {0 1000000}]" {
+	if l := business.Tables[0].Column("turnover").Lattice; fmt.Sprint(
+		l.Strata) != "[{0 2000} {0 10000} {0 50000} {0 1000000}]" {
 		t.Errorf("turnover %+v", l)
 	}
 }

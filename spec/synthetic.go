@@ -104,7 +104,8 @@ func (r *reader) readColumns(root document.Node, t *Table, n document.Node) []At
 	all := r.readAttributes(root, t, by, func(a Attribute) (document.Problem, bool) {
 		if len(t.Discovers([]Attribute{a})) > 0 {
 			return document.Problem{
-				Message: fmt.Sprintf("microdata are drawn from categories that are public, and the categories of %s are not listed: which of them appear is decided by a selection, in the marginals by %[1]s",
+				Message: fmt.Sprintf("microdata are drawn from categories that are public, and the categories of %s "+
+					"are not listed: which of them appear is decided by a selection, in the marginals by %[1]s",
 					a.Column),
 				Expected: "other columns, or a list of its values",
 			}, false
@@ -168,7 +169,8 @@ func (r *reader) allColumns(root document.Node, t *Table, n document.Node) []Att
 		case c.Domain == nil || levelOf(t, Attribute{Column: c.Name}) != nil:
 			usable = append(usable, c.Name)
 		default:
-			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name, c.Type))
+			without = append(without, fmt.Sprintf("%s is a %s range without step and so has no finest level", c.Name,
+				c.Type))
 			usable = append(usable, Attribute{c.Name, c.Domain.LevelNames()[0]}.String())
 		}
 	}
@@ -193,7 +195,8 @@ func (r *reader) checkNotPure(n document.Node) {
 		return
 	}
 	r.WrongKey(n, document.Problem{
-		Message:  "a budget of ε alone cannot pay for microdata: what they ask next depends on the answers so far, and such a series is capped in ρ, which bounds no pure ε",
+		Message: "a budget of ε alone cannot pay for microdata: what they ask next depends on the answers so far, " +
+			"and such a series is capped in ρ, which bounds no pure ε",
 		Expected: "a budget of {epsilon, delta} or {rho}",
 		Fix:      "delta: 1e-9",
 	})
@@ -263,12 +266,14 @@ func (r *reader) readMicrodataLeaf(root, n document.Node, canDoWithout bool) str
 	}
 	if leaves[0] == "" {
 		p := document.Problem{
-			Message:  "the budget has no split, and microdata are paid for by a leaf of their own",
-			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it; or method: tables, for microdata of the tables alone",
-			Fix:      "split: {tables: 1/2, microdata: 1/2}",
+			Message: "the budget has no split, and microdata are paid for by a leaf of their own",
+			Expected: "a leaf for the microdata in the budget, and one for the marginals, which name it; or method: " +
+				"tables, for microdata of the tables alone",
+			Fix: "split: {tables: 1/2, microdata: 1/2}",
 		}
 		if isWholeRelease {
-			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget", splitAmong(root.Get("synthetic"))
+			p.Expected, p.Fix = "a leaf for the microdata of each table in the budget",
+				splitAmong(root.Get("synthetic"))
 		}
 		r.WrongKey(n, p)
 		return ""

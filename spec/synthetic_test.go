@@ -37,7 +37,8 @@ func TestMicrodataAreReadWithTheirDefaults(t *testing.T) {
 		for neighbours, unit := range map[string]string{"add-remove": "row", "replace": "{id: who, max_rows: 9}"} {
 			r, err := Parse(Source{Name: "release.yaml",
 				Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: %s}\nbudget: %s\n"+
-					"tables: {t: {source: {csv: t.csv}, unit: %s, columns: {mode: {values: [walk, ride]}, hour: {values: {integers: [0, 23]}, levels: {half: {width: 12}}}}}}\nmarginals: %s\nsynthetic: %s\n",
+					"tables: {t: {source: {csv: t.csv}, unit: %s, columns: {mode: {values: [walk, ride]}, hour: "+
+					"{values: {integers: [0, 23]}, levels: {half: {width: 12}}}}}}\nmarginals: %s\nsynthetic: %s\n",
 					neighbours, c.budget, unit, c.marginals, c.synthetic)})
 			if err != nil {
 				t.Errorf("%s: %v", c.synthetic, err)

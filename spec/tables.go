@@ -71,9 +71,11 @@ func (r *reader) checkShared(tables document.Node) {
 		case !r.IsSound(unit):
 		case t.Unit.Row:
 			p := document.Problem{
-				Message: fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their units: nothing says which rows of them are of one %s",
+				Message: fmt.Sprintf("each row of %s is a unit of its own, and %s confidential tables share their "+
+					"units: nothing says which rows of them are of one %s",
 					t.Name, countWord(len(confidential)), protects),
-				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of them is added up",
+				Expected: fmt.Sprintf("in each of them the column with the id of the %s; what it loses in all of "+
+					"them is added up",
 					protects),
 				Fix: "unit: {id: person_id, max_rows: 1}",
 			}
@@ -83,7 +85,8 @@ func (r *reader) checkShared(tables document.Node) {
 			r.AddProblem(unit, p)
 		case t.Unit.ID != first.Unit.ID:
 			r.Warn(unit.Key, unit.Path, document.Problem{
-				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted households are the units of both tables",
+				Expected: "ids of one kind: a row of a household is not of one person, and where it is counted " +
+					"households are the units of both tables",
 			}, language.Key("%s identifies units by %s, and %s by %s: the promise is for rows that come and go with one %s"),
 				first.Name, document.Clip(first.Unit.ID), t.Name, document.Clip(t.Unit.ID), protects)
 		}
@@ -121,7 +124,8 @@ func (r *reader) readUnit(t *Table, n document.Node) {
 		r.Warn(n.Position(), n.Path, document.Problem{
 			Expected: "a column that identifies units, unless each has exactly one row",
 			Fix:      "unit: {id: person_id, max_rows: 1}",
-		}, language.Key("each row counts as a %s of its own: a %[1]s with several rows is protected only row by row"), protects)
+		}, language.Key("each row counts as a %s of its own: a %[1]s with several rows is protected only row by row"),
+			protects)
 	}
 }
 
@@ -143,12 +147,14 @@ func (r *reader) readExpect(root document.Node, t *Table) *Expect {
 		seen := map[Attribute]bool{}
 		e.Every = r.readAttributes(root, t, every, func(a Attribute) (document.Problem, bool) {
 			if origin := t.originOf(a); origin != a {
-				return document.Problem{Message: fmt.Sprintf("%s is derived and not read", a), Expected: origin.String() +
-					" in its place"}, false
+				return document.Problem{Message: fmt.Sprintf("%s is derived and not read", a),
+					Expected: origin.String() +
+						" in its place"}, false
 			}
 			twice := seen[a]
 			seen[a] = true
-			return document.Problem{Message: fmt.Sprintf("%s appears twice", a), Expected: "each attribute once"}, !twice
+			return document.Problem{Message: fmt.Sprintf("%s appears twice", a), Expected: "each attribute once"},
+				!twice
 		})
 	}
 	return e
@@ -318,7 +324,8 @@ type stopCause struct {
 func (r *reader) checkStops(all ...stopCause) {
 	for _, s := range all {
 		if s.applies {
-			r.WrongKey(s.at, document.Problem{Message: "privacy is total, yet " + s.what, Expected: s.expected, Fix: s.fix})
+			r.WrongKey(s.at, document.Problem{Message: "privacy is total, yet " + s.what, Expected: s.expected,
+				Fix: s.fix})
 		}
 	}
 }
@@ -333,7 +340,8 @@ func (r *reader) checkTotalTable(t *Table, n document.Node) {
 		stopCause{t.Where != nil && t.Where.Unknown != Drop, n.Get("where"),
 			"a value that the condition cannot read stops the run",
 			"{is: CONDITION, unknown: drop}, which leaves such rows out", ""},
-		stopCause{n.Get("expect").Present(), n.Get("expect"), "expect stops the run where a rule fails", "no expect", ""},
+		stopCause{n.Get("expect").Present(), n.Get("expect"), "expect stops the run where a rule fails", "no expect",
+			""},
 		stopCause{t.stopsWithoutWeight(), n.Get("weight"), "a row without a weight stops the run",
 			"null: drop, which leaves it out", "null: drop"})
 	for _, c := range t.Columns {
@@ -352,7 +360,8 @@ func (r *reader) checkTotalTable(t *Table, n document.Node) {
 func (r *reader) checkTotalNumbers(c *Column, n document.Node) {
 	if unknown := n.Get("unknown"); r.hasStatistics[c.Name] && c.Unknown.Action == As && r.IsSound(unknown) {
 		r.AddProblem(unknown, document.Problem{
-			Message: fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the statistics of %s, and stops the run",
+			Message: fmt.Sprintf("privacy is total, yet a text in %s that is no number has no value for the "+
+				"statistics of %s, and stops the run",
 				c.Name, c.Name),
 			Expected: "drop: numbers beyond the range are clamped for statistics all the same", Fix: "unknown: drop",
 		})

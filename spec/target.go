@@ -54,7 +54,8 @@ func (r *reader) readRelative(t *Target, n document.Node) bool {
 		return true
 	case !percentage:
 		r.AddProblem(at, document.Problem{
-			Message:  "`at` is the size of a cell that the margin is a percentage of, and the margin is " + margin.Text(),
+			Message: "`at` is the size of a cell that the margin is a percentage of, and the margin is " +
+				margin.Text(),
 			Expected: "a margin in percent, or no `at`",
 			Fix:      "margin: 5%, at: " + at.Text(),
 		})
@@ -97,7 +98,8 @@ func (r *reader) checkNeeded(root document.Node) {
 				continue
 			}
 			p := document.Problem{
-				Message:  fmt.Sprintf("leaf %q gets what the targets of its marginals need, and %s has none", l.Path, m.Name),
+				Message: fmt.Sprintf("leaf %q gets what the targets of its marginals need, and %s has none", l.Path,
+					m.Name),
 				Expected: "a target, or another leaf", Fix: "target: {margin: 100}",
 			}
 			if m.hasOtherStatistics() || m.PerUnit != (PerUnit{}) {

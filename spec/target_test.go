@@ -26,7 +26,8 @@ func TestTargetsAreExact(t *testing.T) {
 	for _, m := range r.Marginals {
 		s := said{Cumulative: m.Cumulative, Ranges: m.Ranges}
 		if m.Target != nil {
-			s.Margin, s.Confidence, s.AllCells = m.Target.Margin.RatString(), m.Target.Confidence.RatString(), m.Target.AllCells
+			s.Margin, s.Confidence, s.AllCells = m.Target.Margin.RatString(), m.Target.Confidence.RatString(),
+				m.Target.AllCells
 		}
 		got[m.Name] = s
 	}

@@ -78,7 +78,8 @@ func (r *reader) findLevel(c *Column, n document.Node) (*domain.Level, string, b
 // readLabels reads the labels of categories of a level, which take the place of those of a code book.
 func (r *reader) readLabels(c *Column, attribute string, level *domain.Level, n document.Node) {
 	if level == nil || c.Grid != nil || len(level.Categories) == 0 {
-		r.WrongKey(n, document.Problem{Message: fmt.Sprintf("labels for %s, whose categories the spec does not list", c.Name),
+		r.WrongKey(n, document.Problem{Message: fmt.Sprintf("labels for %s, whose categories the spec does not list",
+			c.Name),
 			Expected: "labels for a level with categories"})
 		return
 	}

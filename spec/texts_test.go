@@ -31,14 +31,16 @@ marginals:
 // The texts of a spec are words of the release, and no part of its canonical text. A label takes the place of that of a
 // code book.
 func TestTextsAreWords(t *testing.T) {
-	r, err := Parse(Source{Text: titled, Files: map[string]string{"regions.csv": "code,label,state\nn,North,a\ns,South,b\n"}})
+	r, err := Parse(Source{Text: titled,
+		Files: map[string]string{"regions.csv": "code,label,state\nn,North,a\ns,South,b\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := *r.Words
 	got.Files = nil
 	want := Words{Format: WordsFormat,
-		Titles:     map[string]map[string]string{"jobs": {"region": "Region", "age": "Age", "age.band": "Age group", "pay": "Pay"}},
+		Titles: map[string]map[string]string{"jobs": {"region": "Region", "age": "Age", "age.band": "Age group",
+			"pay": "Pay"}},
 		MeasuredIn: map[string]map[string]string{"jobs": {"pay": "EUR an hour"}},
 		Labels: map[string]map[string]map[string]string{"jobs": {"region": {"n": "Norden", "s": "South"},
 			"age.band": {"65+": "Pensioners"}, "sex": {"1": "male", "2": "female"}}},
@@ -64,19 +66,22 @@ func TestTextsAreWords(t *testing.T) {
 
 // What has no title has its name; a level has at least that of its column.
 func TestAttributesHaveTitles(t *testing.T) {
-	r, err := Parse(Source{Text: titled, Files: map[string]string{"regions.csv": "code,label,state\nn,North,a\ns,South,b\n"}})
+	r, err := Parse(Source{Text: titled,
+		Files: map[string]string{"regions.csv": "code,label,state\nn,North,a\ns,South,b\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	jobs := r.Words.OfTable("jobs")
-	for attribute, want := range map[string]string{"age": "Age", "age.band": "Age group", "age.ten": "Age (ten)", "sex": "sex",
+	for attribute, want := range map[string]string{"age": "Age", "age.band": "Age group", "age.ten": "Age (ten)",
+		"sex":          "sex",
 		"region.state": "Region (state)"} {
 		if got := jobs.Title(attribute); got != want {
 			t.Errorf("%s is called %q, want %q", attribute, got, want)
 		}
 	}
 	pay := r.Words.OfMarginal("pay")
-	for figure, want := range map[string]string{"pay_mean": "Average pay", "q_q25": "Quartile (25% quantile)", "count": ""} {
+	for figure, want := range map[string]string{"pay_mean": "Average pay", "q_q25": "Quartile (25% quantile)",
+		"count": ""} {
 		if got := pay.OfFigure(figure); got != want {
 			t.Errorf("%s is called %q, want %q", figure, got, want)
 		}
@@ -92,7 +97,8 @@ func TestAttributesHaveTitles(t *testing.T) {
 
 // Words of what the release does not have are refused.
 func TestWordsOfAnotherReleaseAreRefused(t *testing.T) {
-	r, err := Parse(Source{Text: titled, Files: map[string]string{"regions.csv": "code,label,state\nn,North,a\ns,South,b\n"}})
+	r, err := Parse(Source{Text: titled,
+		Files: map[string]string{"regions.csv": "code,label,state\nn,North,a\ns,South,b\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	if cells, known := cellCount(t, m); known && len(m.By) == len(n.Get("by").Items()) && uint64(most) >= cells &&
 		cells > 1 && m.Every == nil {
 		r.AddProblem(top, document.Problem{
-			Message:  fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most, cells),
+			Message: fmt.Sprintf("the %d largest of %d cells: every cell would be chosen, at a cost for each", most,
+				cells),
 			Expected: fmt.Sprintf("a number from 1 to %d; without `top` all cells are published, for less", cells-1),
 		})
 	}

@@ -67,13 +67,16 @@ func (r *reader) readTableWeight(t *Table, n document.Node) {
 	switch {
 	case low.Sign() < 0:
 		r.AddProblem(bounds, document.Problem{Message: "weights below 0: the range starts at " + texts[0],
-			Expected: "a range from 0 or above: a row stands for so many, never for fewer than none", Fix: "[0, " + texts[1] +
+			Expected: "a range from 0 or above: a row stands for so many, never for fewer than none",
+			Fix: "[0, " + texts[1] +
 				"]"})
 	case low.Cmp(high) > 0 || high.Sign() == 0:
-		r.AddProblem(bounds, document.Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0], texts[1]),
+		r.AddProblem(bounds, document.Problem{Message: fmt.Sprintf("the range [%s, %s] holds no weight", texts[0],
+			texts[1]),
 			Expected: "the smaller bound first, the larger above 0"})
 	case step.Sign() <= 0:
-		r.AddProblem(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(), Expected: "more than zero"})
+		r.AddProblem(n.Get("step"), document.Problem{Message: "step is " + n.Get("step").Text(),
+			Expected: "more than zero"})
 	default:
 		if l := r.domains.Lattice(bounds, step, low, high); l != nil {
 			w.Lattice = *l
@@ -102,9 +105,11 @@ func (r *reader) fitWeight(t *Table, w *Weight, n document.Node) {
 	t.Weight = w
 	if !n.Get("kind").Present() {
 		r.Warn(n.Key, n.Path, document.Problem{
-			Expected: "kind: calibrated where they were adjusted to totals, or raked, so that each depends on others; else kind: design",
-			Fix:      "kind: design",
-		}, language.Key("nothing says what the weights are: they are taken for attributes of the %s that do not depend on who else is in the table"),
+			Expected: "kind: calibrated where they were adjusted to totals, or raked, so that each depends on " +
+				"others; else kind: design",
+			Fix: "kind: design",
+		}, language.Key("nothing says what the weights are: they are taken for attributes of the %s that do not "+
+			"depend on who else is in the table"),
 			r.release.Privacy.Protects)
 	}
 }

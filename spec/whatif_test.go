@@ -73,7 +73,8 @@ marginals:
 	}
 	got += text[from:]
 	want := strings.NewReplacer(`"1e-9"`, `"<delta>"`, "1e0", "<epsilon>", "{a: 1/2", "{a: <leaf.a>", "25%", "<leaf.b>",
-		"1/1000", "<leaf.b.a>", "d: 1}", "d: <leaf.b.d>}", "0.25", "<leaf.e>", "5%", "<target.e.m>", "50", "<target.n>").
+		"1/1000", "<leaf.b.a>", "d: 1}", "d: <leaf.b.d>}", "0.25", "<leaf.e>", "5%", "<target.e.m>", "50",
+		"<target.n>").
 		Replace(text)
 	if got != want {
 		t.Errorf("the text became\n%s", got)

@@ -49,7 +49,8 @@ type About struct {
 
 // byKey returns the texts by their keys in a spec.
 func (a *About) byKey() map[string]*string {
-	return map[string]*string{"title": &a.Title, "population": &a.Population, "period": &a.Period, "contact": &a.Contact}
+	return map[string]*string{"title": &a.Title, "population": &a.Population, "period": &a.Period,
+		"contact": &a.Contact}
 }
 
 // MarginalWords are the title of a marginal, and those of its statistics by their names.

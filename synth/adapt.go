@@ -115,7 +115,8 @@ func (a *asker) mstRounds(ctx context.Context, columns []measured.Measured) (rou
 		if len(q.candidates) == 0 {
 			break
 		}
-		r, err := a.askRound(ctx, round, adaptive.RoundMechanisms{Select: a.synthetic.Select, Noise: a.synthetic.Noise}, q)
+		r, err := a.askRound(ctx, round, adaptive.RoundMechanisms{Select: a.synthetic.Select,
+			Noise: a.synthetic.Noise}, q)
 		if err != nil {
 			return nil, err
 		}

@@ -234,7 +234,8 @@ func TestAdaptRefuses(t *testing.T) {
 	}{
 		"a column too few":     {columns[:1], good, "1 are measured"},
 		"columns out of order": {[]measured.Measured{columns[1], columns[0]}, good, "is expected"},
-		"a column cut short": {[]measured.Measured{columns[0], withAnswers(columns[1].Measurement, []int64{1, 2})}, good,
+		"a column cut short": {[]measured.Measured{columns[0], withAnswers(columns[1].Measurement, []int64{1, 2})},
+			good,
 			"3 answers"},
 		"no such candidate":   {columns, journal{[]int{1}, nil}, "not among the candidates"},
 		"another answer":      {columns, journal{[]int{0}, columns[:1]}, "is expected"},
@@ -270,7 +271,8 @@ func (f failing) Measure(context.Context, int, int, budget.Mechanism) (measured.
 func TestAdaptKeepsToItsRounds(t *testing.T) {
 	s := plannedSetting(t, []int{2, 2, 2}, 0, big.NewRat(1, 1), big.NewRat(1, 1), big.NewRat(1, 1))
 	s.synthetic.Rounds = 1
-	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}}, [2]int{0, 2})
+	sealed := s.sealedAnswers(t, [][]int64{{3, 4}, {1, 2}, {5, 6}}, map[[2]int][]int64{{0, 2}: {0, 1, 2, 1}},
+		[2]int{0, 2})
 	r := &recorder{Oracle: journal{[]int{1}, []measured.Measured{sealed.Rounds[0].All[0].Measured}}}
 	rounds, err := Adapt(context.Background(), s.plan, s.synthetic, sealed.Measured, r)
 	if err != nil || len(rounds.All) != 1 || len(r.asked) != 2 {

@@ -134,7 +134,8 @@ func TestAdult(t *testing.T) {
 		checkMicrodata(t, s, m)
 		l1 := threeWay(adultSizes, codes, m.Codes)
 		mean += l1 / runs
-		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds with choices and noise %v, model and rows %v", l1, m.Rows, adapting,
+		t.Logf("L1/N of all 3-ways %.4f; %d rows; rounds with choices and noise %v, model and rows %v", l1, m.Rows,
+			adapting,
 			drawing)
 	}
 	t.Logf("mean %.4f", mean)

@@ -48,7 +48,8 @@ func TestAIM(t *testing.T) {
 				drawing := time.Since(start)
 				checkMicrodata(t, s, m)
 				l1 := threeWay(c.sizes, codes, m.Codes)
-				t.Logf("L1/N of all 3-ways %.4f; %d rounds with choices and noise %v, model again and rows %v", l1, m.Rounds,
+				t.Logf("L1/N of all 3-ways %.4f; %d rounds with choices and noise %v, model again and rows %v", l1,
+					m.Rounds,
 					adapting, drawing)
 				mean += l1 / float64(runs)
 			}

@@ -124,7 +124,8 @@ func TestAIMRefusesRounds(t *testing.T) {
 		change func(r *measured.Rounds)
 		want   string
 	}{
-		"other classes":         {func(r *measured.Rounds) { r.Classes[0] = make([]int, len(r.Classes[0])) }, "classes"},
+		"other classes": {func(r *measured.Rounds) { r.Classes[0] = make([]int, len(r.Classes[0])) },
+			"classes"},
 		"no classes":            {func(r *measured.Rounds) { r.Classes = nil }, "classes"},
 		"no rounds":             {func(r *measured.Rounds) { r.All = nil }, "no rounds"},
 		"a round less":          {func(r *measured.Rounds) { r.All = r.All[:len(r.All)-1] }, "last"},

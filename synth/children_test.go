@@ -91,7 +91,8 @@ func sealedHomes(t *testing.T, rows map[string]byName, rounds map[string][][2]st
 				t.Fatal(err)
 			}
 			made.All = append(made.All,
-				measured.Round{Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: asked.Select, Noise: asked.Noise},
+				measured.Round{Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: asked.Select,
+					Noise: asked.Noise},
 					Measured: answer(m)})
 		}
 		s.Rounds = append(s.Rounds, made)
@@ -151,7 +152,8 @@ func livedIn() map[string]byName {
 		rows["households"] = append(rows["households"], own)
 		for range own["persons"] {
 			rows["persons"] = append(rows["persons"], map[string]int{"sex": own["tenure"], "age": own["tenure"],
-				"households.area": own["area"], "households.tenure": own["tenure"], "households.persons": own["persons"]})
+				"households.area": own["area"], "households.tenure": own["tenure"],
+				"households.persons": own["persons"]})
 		}
 	}
 	return rows
@@ -213,7 +215,8 @@ func childrenOfTheirParents(t *testing.T, rounds map[string][][2]string, others 
 	if others < 0 {
 		t.Errorf("%d rows too many are not as their household decides", -others)
 	}
-	if !slices.Equal(living, sizes) || child.Rows != len(child.Parents) || parent.Rows != 1200 || slices.Max(sizes) != 2 ||
+	if !slices.Equal(living, sizes) || child.Rows != len(child.Parents) || parent.Rows != 1200 ||
+		slices.Max(sizes) != 2 ||
 		slices.Min(sizes) != 0 {
 		t.Errorf("of %d rows, in households of %d to %d", child.Rows, slices.Min(sizes), slices.Max(sizes))
 	}

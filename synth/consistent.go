@@ -252,8 +252,9 @@ func (f *consistentFit) projectedMargin(ctx context.Context, s fitting.Step, m f
 	var stand []marginal
 	for _, o := range s.Fixed {
 		if shared := m.Meet(o.Margin); shared.Dimensions() > 0 {
-			stand = append(stand, marginal{of: f.Project(m, shared), sums: sumsBy(f.fixedSums(o), f.Project(o.Margin, shared),
-				f.Cells(shared))})
+			stand = append(stand, marginal{of: f.Project(m, shared),
+				sums: sumsBy(f.fixedSums(o), f.Project(o.Margin, shared),
+					f.Cells(shared))})
 		}
 	}
 	var steps int
@@ -325,7 +326,8 @@ func orderWithin(order []int, m fitting.Margin) []int {
 func (f *consistentFit) marginGroupings(t fitting.Table, m fitting.Margin) []Grouping {
 	out := make([]Grouping, len(t.Order))
 	for i, chain := range t.Order {
-		out[i] = Grouping{RowOf: f.Chains[chain].Within(t.Margin[chain], m[chain]), Rows: f.Chains[chain].Size(m[chain])}
+		out[i] = Grouping{RowOf: f.Chains[chain].Within(t.Margin[chain], m[chain]),
+			Rows: f.Chains[chain].Size(m[chain])}
 	}
 	return out
 }

@@ -85,7 +85,8 @@ func sealedFrom(t testing.TB, p *plan.Plan, codes map[string][]uint32, key noise
 			if m.Mechanism.Kind == budget.DiscreteLaplace {
 				add = noise.AddDiscreteLaplace
 			}
-			if err := add(streams.Noise(m.Canonical(), hashCounts(exact), 0), m.Mechanism.Parameter, answers); err != nil {
+			if err := add(streams.Noise(m.Canonical(), hashCounts(exact), 0), m.Mechanism.Parameter,
+				answers); err != nil {
 				t.Fatal(err)
 			}
 			if m.Impossible > 0 {
@@ -212,7 +213,8 @@ func consistentCounts(t testing.TB, s *measured.Sealed) (map[int][]int64, *consi
 // cells.
 func designedSpec(budget, marginals, impossible string) string {
 	return "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + budget +
-		"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {third: {width: 4}, half: {width: 6}, sixth: {width: 2}}}, " +
+		"\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: " +
+		"{third: {width: 4}, half: {width: 6}, sixth: {width: 2}}}, " +
 		"b: {values: [x, y, z]}, c: {values: [p, q]}, d: {values: [k, l, m, n]}}}}\n" + impossible + marginals +
 		"publish: {integers: consistent}\n"
 }
@@ -241,7 +243,8 @@ func drawDesign(r *rapid.T) design {
 	}
 	impossible := ""
 	if rapid.Bool().Draw(r, "masked") {
-		impossible = "impossible: [{where: {b: x, d: [k, l]}}, {where: {a.third: 0–3, c: q}}, {where: {b: [y, z], d: [m, n]}}]\n"
+		impossible = "impossible: [{where: {b: x, d: [k, l]}}, {where: {a.third: 0–3, c: q}}, {where: {b: [y, z], d: " +
+			"[m, n]}}]\n"
 	}
 	budget := rapid.SampledFrom([]string{"{rho: 1/2}", "{rho: 1/5000}", "{epsilon: 1}", "{epsilon: 1/20}"}).Draw(r,
 		"budget")
@@ -332,8 +335,10 @@ func TestCountsAddUp(t *testing.T) {
 // table of one cell and one without a cell above zero, and numbers near the largest possible.
 func TestCountsOfNothing(t *testing.T) {
 	p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n"+
-		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {values: [x]}, b: {values: [x, y]}, c: {values: [x, y, z]}}}}\n"+
-		"marginals: {one: {by: [a]}, none: {by: []}, all: {by: [a, b, c]}, pair: {by: [c, a]}}\npublish: {integers: consistent}\n")
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {values: [x]}, b: {values: [x, y]}, c: {values: "+
+		"[x, y, z]}}}}\n"+
+		"marginals: {one: {by: [a]}, none: {by: []}, all: {by: [a, b, c]}, pair: {by: [c, a]}}\n"+
+		"publish: {integers: consistent}\n")
 	for _, c := range []struct {
 		answer, total int64
 	}{{0, 0}, {-1000, 0}, {-1 << 52, 0}, {7, -1}, {1 << 55, -1}} {
@@ -445,7 +450,8 @@ func adultPairs(t testing.TB) (*plan.Plan, map[string][]uint32) {
 			append(described, fmt.Sprintf("%s: {type: integer, range: [0, %d]}", name, n-1))
 		codes[name] = columns[i]
 	}
-	return plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\n"+
+	return plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n"+
+		"budget: {epsilon: 1, delta: 1e-9}\n"+
 		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {"+strings.Join(described, ", ")+"}}}\n"+
 		"marginals: {m: {by: ["+strings.Join(names, ", ")+"], every: [2]}}\npublish: {integers: consistent}\n"), codes
 }
@@ -480,14 +486,17 @@ func TestConsistentAdult(t *testing.T) {
 			}
 		}
 		n := float64(len(f.Tables) * len(codes["c0"]))
-		t.Logf("L1/N of %d tables: unbiased %.4f, projected %.4f, rounded %.4f, with totals alone %.4f; %d steps; estimates, projections and rounding in %v",
+		t.Logf("L1/N of %d tables: unbiased %.4f, projected %.4f, rounded %.4f, with totals alone %.4f; %d steps; "+
+			"estimates, projections and rounding in %v",
 			len(f.Tables), raw/n, projected/n, rounded/n, loose/n, f.steps, took)
 		if len(f.Tables) != 105 || projected/n > 0.075 || rounded/n > 0.075 {
-			t.Errorf("the L1/N of %d projected tables is %.4f, rounded %.4f: more than 0.075", len(f.Tables), projected/n,
+			t.Errorf("the L1/N of %d projected tables is %.4f, rounded %.4f: more than 0.075", len(f.Tables),
+				projected/n,
 				rounded/n)
 		}
 		if raw/n < 0.2 || loose/n < 0.08 {
-			t.Errorf("the L1/N of the unbiased estimates is %.4f, and %.4f with totals alone: the bar tells nothing", raw/n,
+			t.Errorf("the L1/N of the unbiased estimates is %.4f, and %.4f with totals alone: the bar tells nothing",
+				raw/n,
 				loose/n)
 		}
 	}

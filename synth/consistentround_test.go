@@ -208,7 +208,8 @@ func negativeArc(t *transport, down, across []int64) string {
 // all sums stay is detected.
 func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 	r := seededStream([32]byte{45})
-	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0}, {1, 30, 0},
+	for _, c := range []struct{ rows, columns, off int }{{2000, 3, 0}, {3, 400, 0}, {60, 60, 0}, {150, 12, 0},
+		{1, 30, 0},
 		{30, 1, 0}, {40, 40, 9}, {300, 2, 30}} {
 		real, down, across := randomRoundable(t, c.rows, c.columns, r)
 		for range c.off {
@@ -230,7 +231,8 @@ func TestRoundingOfLargerTablesIsNearest(t *testing.T) {
 			continue
 		}
 		last := c.columns + 1
-		cells[0].at, cells[1].at, cells[c.columns].at, cells[last].at = cells[0].at+2, cells[1].at-2, cells[c.columns].at-2,
+		cells[0].at, cells[1].at, cells[c.columns].at, cells[last].at = cells[0].at+2, cells[1].at-2,
+			cells[c.columns].at-2,
 			cells[last].at+2
 		if negativeArc(table, down, across) == "" {
 			t.Errorf("%d × %d: another table would be as near", c.rows, c.columns)

@@ -63,7 +63,8 @@ func (v *Variation) Figure(count, sum, squares float64) Figure {
 	if !ok || !(low > 0) {
 		return unpublishedFigure(Unbounded)
 	}
-	return boundedFigure(1/estimate-1, deviation/float64(totalSquares*estimate*estimate), 1/high-1, 1/low-1).SquareRoot()
+	return boundedFigure(1/estimate-1, deviation/float64(totalSquares*estimate*estimate), 1/high-1,
+		1/low-1).SquareRoot()
 }
 
 // least is the least that k can be: 4ab/(a+b)² of values from a to b, both of one sign, which half of Σx at either end

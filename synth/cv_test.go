@@ -24,7 +24,8 @@ func TestVariationsCover(t *testing.T) {
 			v := NewVariation(noiseNamed(c.count), noiseNamed(c.sum), noiseNamed(c.squares), centre, c.half, 0.95)
 			small := int(math.Ceil(8 * v.deviation))
 			groups := populations(5, small, 5*small, 4000)
-			groups = append(groups, populationOf("at both ends", 100, func(i int) float64 { return float64(1 - i%2*2) }))
+			groups = append(groups, populationOf("at both ends", 100,
+				func(i int) float64 { return float64(1 - i%2*2) }))
 			for _, p := range groups {
 				n, s, q := p.latticeSums(c.half)
 				truth := variationTruth(n, s, q, centre)
@@ -39,7 +40,8 @@ func TestVariationsCover(t *testing.T) {
 					}
 					seen.add(f, truth)
 				}
-				t.Logf("%s/%s/%s about %v, %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, centre, p.name,
+				t.Logf("%s/%s/%s about %v, %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, centre,
+					p.name,
 					n, seen.share(), seen.bounded/seen.all)
 				most := 1.0
 				if n >= 4000 && truth > 0.1 && truth < 2 && p.name != "at both ends" && seen.bounded == seen.all {
@@ -60,7 +62,8 @@ func TestVariationsAreUnbiased(t *testing.T) {
 	for _, c := range varianceCases {
 		squares, sums, counts := newDrawn(t, c.squares), newDrawn(t, c.sum), newDrawn(t, c.count)
 		v := NewVariation(noiseNamed(c.count), noiseNamed(c.sum), noiseNamed(c.squares), c.half, c.half, 0.95)
-		n, s, q := populationOf("even", 20000, func(i int) float64 { return float64(i)/12000 - 0.7 }).latticeSums(c.half)
+		n, s, q := populationOf("even", 20000,
+			func(i int) float64 { return float64(i)/12000 - 0.7 }).latticeSums(c.half)
 		truth := variationTruth(n, s, q, c.half)
 		var mean, square float64
 		for range intervalsPerCase {
@@ -90,7 +93,8 @@ func TestWrongLawsOfVariationsAreCaught(t *testing.T) {
 		caught bool
 	}{
 		{"honest", [3]Noise{lawful[0], lawful[1], lawful[2]}, 50, false},
-		{"a tenth larger", [3]Noise{lawful[0].scaledBy(1 / 1.1), lawful[1].scaledBy(1 / 1.1), lawful[2].scaledBy(1 / 1.1)},
+		{"a tenth larger", [3]Noise{lawful[0].scaledBy(1 / 1.1), lawful[1].scaledBy(1 / 1.1),
+			lawful[2].scaledBy(1 / 1.1)},
 			50, true},
 		{"no count", [3]Noise{nil, lawful[1], lawful[2]}, 50, true},
 		{"no sum", [3]Noise{lawful[0], nil, lawful[2]}, 50, true},
@@ -110,7 +114,8 @@ func TestWrongLawsOfVariationsAreCaught(t *testing.T) {
 // There is no interval without rows, nor where the mean may be 0.
 func TestVariationsWithoutAnInterval(t *testing.T) {
 	v := NewVariation(noiseNamed("L1"), noiseNamed("L100"), noiseNamed("L10000"), 0, 100, 0.95)
-	for _, y := range [][3]float64{{-1, 10, 1000}, {0, 10, 1000}, {5, 10, 1000}, {1000, 10, 100000}, {1000, 1e4, -1e6}} {
+	for _, y := range [][3]float64{{-1, 10, 1000}, {0, 10, 1000}, {5, 10, 1000}, {1000, 10, 100000},
+		{1000, 1e4, -1e6}} {
 		if f := v.Figure(y[0], y[1], y[2]); f.Flag != Unbounded || f.HasInterval() {
 			t.Errorf("%v gives %v", y, f)
 		}

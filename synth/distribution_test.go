@@ -55,10 +55,12 @@ func TestQuantilesCover(t *testing.T) {
 						}
 						published.add(d.Figure(noisy, NonDecreasing(noisy)), truth)
 					}
-					t.Logf("%s, %d cells, %v of %s of %d: %.4f, with an interval %.3f", law, cells, share, p.name, len(p.values),
+					t.Logf("%s, %d cells, %v of %s of %d: %.4f, with an interval %.3f", law, cells, share, p.name,
+						len(p.values),
 						published.share(), published.bounded/published.all)
 					if published.isUnlikely(0.95, 1) {
-						t.Errorf("%s, %d cells, %v of %s of %d: a coverage of %v", law, cells, share, p.name, len(p.values),
+						t.Errorf("%s, %d cells, %v of %s of %d: a coverage of %v", law, cells, share, p.name,
+							len(p.values),
 							published.share())
 					}
 				}
@@ -111,7 +113,8 @@ func TestQuantilesAreRead(t *testing.T) {
 	if f.Value != 15 || f.Low != 10 || f.High != 20 || f.Flag != Plain {
 		t.Errorf("%v, expected 15 from 10 to 20", f)
 	}
-	if f := d.Figure([]float64{1, 2, -1}, NonDecreasing([]float64{1, 2, -1})); f.Flag != Unbounded || f.Value == f.Value {
+	if f := d.Figure([]float64{1, 2, -1}, NonDecreasing([]float64{1, 2, -1})); f.Flag != Unbounded ||
+		f.Value == f.Value {
 		t.Errorf("an empty group gives %v", f)
 	}
 	if f := d.Figure([]float64{1, 2, 3}, NonDecreasing([]float64{1, 2, 3})); f.Flag != Unbounded || f.HasInterval() {

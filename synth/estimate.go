@@ -48,7 +48,8 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		}
 		NewSampling(s.Plan.Plan(), t, false).widenStatistic(&tables[i].Statistics[0])
 		if m.Reports != nil {
-			tables[i].Numbers = reportNumbers(s.Plan.Plan(), t, m, tables[i].Respondents, tables[i].Statistics[0].Unbiased)
+			tables[i].Numbers = reportNumbers(s.Plan.Plan(), t, m, tables[i].Respondents,
+				tables[i].Statistics[0].Unbiased)
 			continue
 		}
 		if err := addNumbers(&tables[i], s.Plan.Plan(), i, byID, nil, 0); err != nil {

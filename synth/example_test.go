@@ -36,7 +36,8 @@ marginals: {pets: {by: [pet]}}
 	}
 	count := tables[0].Statistics[0]
 	for row := range tables[0].Cells {
-		fmt.Printf("%s %d (%g to %g) %q\n", tables[0].Category(row, 0).Code, count.Published.Value(row), count.Low.Value(row),
+		fmt.Printf("%s %d (%g to %g) %q\n", tables[0].Category(row, 0).Code, count.Published.Value(row),
+			count.Low.Value(row),
 			count.High.Value(row), count.Flags[row])
 	}
 	// Output:

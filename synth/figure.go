@@ -44,7 +44,8 @@ func unpublishedFigure(reason Flag) Figure { return Figure{null, null, null, nul
 
 // boundedFigure returns a figure with an interval that is extended to contain the value.
 func boundedFigure(value, deviation, low, high float64) Figure {
-	return Figure{Value: value, Estimate: value, Error: deviation, Low: math.Min(low, value), High: math.Max(high, value)}
+	return Figure{Value: value, Estimate: value, Error: deviation, Low: math.Min(low, value),
+		High: math.Max(high, value)}
 }
 
 // additiveFigure returns a figure that can be added up and lies between least and most, which are 0, infinite or a

@@ -75,10 +75,12 @@ func TestFiguresThatCanBeAddedUpAreFlaggedByOneRule(t *testing.T) {
 		{60, 5, 0, 50, 50, NoiseDominates}, // more values than exist
 		{52, 5, 0, 50, 50, Plain},
 	} {
-		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin, High: of.estimate +
-			of.margin, Flag: of.flag}
+		want := Figure{Value: of.value, Estimate: of.estimate, Error: 1, Low: of.estimate - of.margin,
+			High: of.estimate +
+				of.margin, Flag: of.flag}
 		if got := additiveFigure(of.estimate, 1, of.margin, of.least, of.most); got != want {
-			t.Errorf("%v ± %v between %v and %v: %+v, expected %+v", of.estimate, of.margin, of.least, of.most, got, want)
+			t.Errorf("%v ± %v between %v and %v: %+v, expected %+v", of.estimate, of.margin, of.least, of.most, got,
+				want)
 		}
 	}
 }

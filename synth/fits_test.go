@@ -33,14 +33,15 @@ func TestKnownByHand(t *testing.T) {
 		return measured.Round{Choice: slices.IndexFunc(candidates, func(c []int) bool { return slices.Equal(c, set) }),
 			Measured: m}
 	}
-	all := estimatesOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}}, All: []measured.Round{
-		round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
-		round(measuredOnce(100, 1, 2, 3, 4, 5, 6, 7, 8), 0, 1, 2),
-		round(measuredOnce(16, 5, 6, 7, 8), 0, 1),
-		round(measuredOnce(3, 9, 23), 1),
-		round(measuredOnce(2, 14, 16), 2),
-		round(measuredOnce(1, 10, 22), 1),
-	}})
+	all := estimatesOf(asked, columns, measured.Rounds{Classes: [][]int{{0, 1}, {0, 1, 1}, {0, 1}},
+		All: []measured.Round{
+			round(measuredOnce(100, 1, 2, 3, 4), 0, 1),
+			round(measuredOnce(100, 1, 2, 3, 4, 5, 6, 7, 8), 0, 1, 2),
+			round(measuredOnce(16, 5, 6, 7, 8), 0, 1),
+			round(measuredOnce(3, 9, 23), 1),
+			round(measuredOnce(2, 14, 16), 2),
+			round(measuredOnce(1, 10, 22), 1),
+		}})
 	for i, want := range []struct {
 		columns  []int
 		measured int

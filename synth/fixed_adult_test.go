@@ -74,12 +74,14 @@ func TestTablesOfAdult(t *testing.T) {
 		rows := d.law.drawRows(t.Context(), d.out.Rows, newStream(s, "rows of t"))
 		drawn := time.Since(start)
 		a, b := twoWay(adultSizes, codes, rows), threeWay(adultSizes, codes, rows)
-		t.Logf("%s: projection %v, rows %v; L1/N of all 2-ways %.4f, of all 3-ways %.4f", d.out.Shape, fitted, drawn, a, b)
+		t.Logf("%s: projection %v, rows %v; L1/N of all 2-ways %.4f, of all 3-ways %.4f", d.out.Shape, fitted, drawn,
+			a, b)
 		two, three = two+a/runs, three+b/runs
 	}
 	t.Logf("means %.4f and %.4f", two, three)
 	if two > 0.070 || three > 0.163 {
-		t.Errorf("the mean L1/N is %.4f of all 2-ways, to be 0.070 at most, and %.4f of all 3-ways, to be 0.163", two, three)
+		t.Errorf("the mean L1/N is %.4f of all 2-ways, to be 0.070 at most, and %.4f of all 3-ways, to be 0.163", two,
+			three)
 	}
 }
 
@@ -122,8 +124,10 @@ func TestTablesOfManyColumns(t *testing.T) {
 			}
 			var memory runtime.MemStats
 			runtime.ReadMemStats(&memory)
-			t.Logf("%s: %d tables; projection %v, rows and their comparison %v; L1/N of all 2-ways %.4f; %d MB are planned for, %d MB were taken of the system in all",
-				m.Shape, len(m.Fits), fitted, time.Since(start), twoWay(c.sizes, codes, m.Codes), need>>20, memory.Sys>>20)
+			t.Logf("%s: %d tables; projection %v, rows and their comparison %v; L1/N of all 2-ways %.4f; %d MB are "+
+				"planned for, %d MB were taken of the system in all",
+				m.Shape, len(m.Fits), fitted, time.Since(start), twoWay(c.sizes, codes, m.Codes), need>>20,
+				memory.Sys>>20)
 			if m.Shape != Gradual || memory.Sys > 2<<30 {
 				t.Errorf("a %s that takes %d MB", m.Shape, memory.Sys>>20)
 			}

@@ -141,7 +141,8 @@ func TestRowsKeepToTables(t *testing.T) {
 		for cell := range a {
 			squares += (a[cell] - b[cell]) * (a[cell] - b[cell]) / 2
 		}
-		if want := math.Sqrt(squares / float64(len(a))); math.Abs(one.Fits[i].Spread-want) > 1e-9 || two.Fits[i].Spread != 0 {
+		if want := math.Sqrt(squares / float64(len(a))); math.Abs(one.Fits[i].Spread-want) > 1e-9 ||
+			two.Fits[i].Spread != 0 {
 			t.Errorf("set %d: files deviate by %v, not %v", i, one.Fits[i].Spread, want)
 		}
 	}
@@ -152,7 +153,8 @@ func TestRowsKeepToTables(t *testing.T) {
 func TestRowsKeepToLevels(t *testing.T) {
 	r, err := spec.Parse(spec.Source{Name: "release.yaml",
 		Text: "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1}\n" +
-			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: {half: {width: 6}, third: {width: 4}}}, b: {values: [x, y, z]}, c: {values: [k, l, m, n]}}}}\n" +
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {type: integer, range: [0, 11], levels: " +
+			"{half: {width: 6}, third: {width: 4}}}, b: {values: [x, y, z]}, c: {values: [k, l, m, n]}}}}\n" +
 			"marginals: {m: {by: [b, a.half]}, n: {by: [a.third]}}\nsynthetic: {t: {method: tables}}\n"})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +217,8 @@ func TestRowsOfOddCounts(t *testing.T) {
 		"one beside many":        {[]int{1, 500, 2}, func(i int) int64 { return int64(i%7) - 2 }},
 		"categories that vanish": {[]int{30, 30}, func(i int) int64 { return int64(i%31) - 15 }},
 	} {
-		s := sealedWith(t, planOfTables(t, c.sizes, "{epsilon: 1}", "m: {by: ["+columnNames(len(c.sizes))+"], every: [1, 2]}",
+		s := sealedWith(t, planOfTables(t, c.sizes, "{epsilon: 1}", "m: {by: ["+columnNames(len(c.sizes))+
+			"], every: [1, 2]}",
 			""), c.answer)
 		for shape, law := range lawsOf(t, s) {
 			for _, n := range []int{0, 1, 57} {
@@ -268,7 +271,8 @@ func TestTablesThatAreNotWhole(t *testing.T) {
 	} {
 		s := *whole
 		change(&s)
-		if _, err := Draw(t.Context(), &s, 0); err == nil || !strings.Contains(err.Error(), "is missing, or not whole") {
+		if _, err := Draw(t.Context(), &s, 0); err == nil ||
+			!strings.Contains(err.Error(), "is missing, or not whole") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

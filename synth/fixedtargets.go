@@ -54,7 +54,8 @@ func (f *fixedEstimates) projectTarget(ctx context.Context, t *target, smaller [
 	var margins []marginal
 	for at, column := range t.columns {
 		c := &f.columns[column]
-		margins = append(margins, marginal{of: t.cellClasses(at, identity[int](t.sizes[at])), sums: c.countsBy(t.split[at])})
+		margins = append(margins, marginal{of: t.cellClasses(at, identity[int](t.sizes[at])),
+			sums: c.countsBy(t.split[at])})
 	}
 	for i := range smaller {
 		if m, ok := f.marginFrom(t, &smaller[i], variance); ok {

@@ -83,7 +83,8 @@ func (f *fixedEstimates) newLaw(ctx context.Context, most plan.ModelSize) (rowLa
 			if ctx.Err() != nil {
 				return t, Tree
 			}
-			t.model.DeclareImpossible(graphical.Clique{n.at[i][0], n.at[i][split+1]}, impossiblePairs(of, c.sizes[split+1]))
+			t.model.DeclareImpossible(graphical.Clique{n.at[i][0], n.at[i][split+1]},
+				impossiblePairs(of, c.sizes[split+1]))
 		}
 	}
 	for i := range f.sets {

@@ -51,7 +51,8 @@ func plannedSetting(t testing.TB, sizes []int, rows int64, columnNoise, pairNois
 	}
 	for i, n := range sizes {
 		s.column = append(s.column, plan.Measurement{
-			ID: s.synthetic.Column(i), Query: plan.Query{Table: "t", Factors: s.synthetic.By[i : i+1], Counted: counted.Rows{}},
+			ID: s.synthetic.Column(i), Query: plan.Query{Table: "t", Factors: s.synthetic.By[i : i+1],
+				Counted: counted.Rows{}},
 			Selection: selection.All{}, Cells: int64(n), Mechanism: gaussian(columnNoise),
 		})
 	}
@@ -102,12 +103,14 @@ func (s setting) sealedAnswers(t testing.TB, columns [][]int64, pairs map[[2]int
 	for round, pair := range order {
 		for choice, candidate := range adaptive.Candidates(s.synthetic) {
 			if candidate[0] == pair[0] && candidate[1] == pair[1] {
-				m, err := adaptive.Answer(s.plan, s.synthetic, min(round, s.synthetic.Rounds-1), choice, nil, s.synthetic.Noise)
+				m, err := adaptive.Answer(s.plan, s.synthetic, min(round, s.synthetic.Rounds-1), choice, nil,
+					s.synthetic.Noise)
 				if err != nil {
 					t.Fatal(err)
 				}
 				out.Rounds[0].All = append(out.Rounds[0].All, measured.Round{
-					Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: s.synthetic.Select, Noise: s.synthetic.Noise},
+					Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: s.synthetic.Select,
+						Noise: s.synthetic.Noise},
 					Measured: withAnswers(m, pairs[pair]),
 				})
 			}
@@ -187,7 +190,8 @@ func hashCounts(counts []int64) []byte {
 // noisyAnswer answers a measurement with noise.
 func (o *exact) noisyAnswer(m plan.Measurement, counts []int64) (measured.Measured, error) {
 	answers := append([]int64(nil), counts...)
-	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashCounts(counts), 0), m.Mechanism.Parameter, answers)
+	err := noise.AddDiscreteGaussian(o.streams.Noise(m.Canonical(), hashCounts(counts), 0), m.Mechanism.Parameter,
+		answers)
 	return withAnswers(m, answers), err
 }
 

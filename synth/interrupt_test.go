@@ -73,7 +73,8 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 		checkEnds(t, 100, 2*pairs, func(ctx context.Context) error { return draw(ctx, adaptive.MaxModelSize()) })
 	})
 	t.Run(Gradual, func(t *testing.T) {
-		checkEnds(t, updateSweeps*pairs, 2*pairs, func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
+		checkEnds(t, updateSweeps*pairs, 2*pairs,
+			func(ctx context.Context) error { return draw(ctx, plan.ModelSize{}) })
 	})
 	t.Run("model", func(t *testing.T) {
 		checkEnds(t, 100, pairs, func(ctx context.Context) error {
@@ -108,8 +109,9 @@ func TestMicrodataOfTablesEndWithTheContext(t *testing.T) {
 
 // The projection of a column with levels, and the tables of pairs by method mst, end with the context.
 func TestProjectionsEndWithTheContext(t *testing.T) {
-	c := &column{classes: equalParts([]int{0, 1, 2, 3}, 4), partitions: [][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 1, 1, 0}},
-		sizes: []int{4, 2, 2}}
+	c := &column{classes: equalParts([]int{0, 1, 2, 3}, 4),
+		partitions: [][]int{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 1, 1, 0}},
+		sizes:      []int{4, 2, 2}}
 	c.sums = []columnSums{{split: 0, counts: []float64{3, -9, 30, 40}, variance: 1},
 		{split: 1, counts: []float64{10, 50}, variance: 2}, {split: 2, counts: []float64{70, 9}, variance: 3}}
 	f := &fixedEstimates{columns: []column{*c}}
@@ -163,7 +165,8 @@ func TestAdaptAsksNothingOfAModelThatWasNotFitted(t *testing.T) {
 			whole, rounds = r, len(made.All)
 			return nil
 		}
-		if len(r.asked) >= len(whole.asked) || len(r.asked) > 0 && !reflect.DeepEqual(r.asked, whole.asked[:len(r.asked)]) ||
+		if len(r.asked) >= len(whole.asked) || len(r.asked) > 0 &&
+			!reflect.DeepEqual(r.asked, whole.asked[:len(r.asked)]) ||
 			made.All != nil {
 			t.Error("a run that was cut off asks something else")
 		}

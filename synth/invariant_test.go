@@ -195,7 +195,8 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 			public := st.Flags[cell] == Public || st.Flags[cell] == Impossible
 			decided := p.Tables[at].Invariant != ""
 			x := float64(n)
-			if decided && (!public || st.Published.Value(cell) != n || st.Unbiased.Value(cell) != x || st.Low.Value(cell) != x ||
+			if decided && (!public || st.Published.Value(cell) != n || st.Unbiased.Value(cell) != x ||
+				st.Low.Value(cell) != x ||
 				st.High.Value(cell) != x || st.Error.Value(cell) != 0) {
 				t.Fatalf("%s: cell %d of %d is published as %d in %v … %v, %q\n%s", p.Tables[at].Path, cell, n,
 					st.Published.Value(cell), st.Low.Value(cell), st.High.Value(cell), st.Flags[cell], src.Text)
@@ -258,10 +259,12 @@ func TestCountsKeepToInvariants(t *testing.T) {
 func TestReadersTakePublicFigures(t *testing.T) {
 	for name, sample := range map[string]string{"all units": "", "a sample": "sample: {poisson: 50%}, "} {
 		t.Run(name, func(t *testing.T) {
-			p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9}\n"+
+			p := plannedOf(t, "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\n"+
+				"budget: {epsilon: 1, delta: 1e-9}\n"+
 				"tables: {t: {source: {csv: t.csv}, unit: row, "+sample+
 				"columns: {a: {values: [x, y, z]}, b: {values: [x, y]}}}}\n"+
-				"invariants: {i: {by: [a], values: {x: 7, y: 0, z: 1000001}}}\nmarginals: {one: {by: [a]}, none: {by: []}, two: {by: [b, a]}}\n")
+				"invariants: {i: {by: [a], values: {x: 7, y: 0, z: 1000001}}}\n"+
+				"marginals: {one: {by: [a]}, none: {by: []}, two: {by: [b, a]}}\n")
 			s := sealedFrom(t, p, map[string][]uint32{"a": {0, 1, 1, 2}, "b": {0, 0, 1, 1}}, noise.Key{3}, true)
 			tables, err := Estimate(s)
 			if err != nil {
@@ -278,16 +281,19 @@ func TestReadersTakePublicFigures(t *testing.T) {
 				}
 				own := tables[at].Statistics[0]
 				if want == nil {
-					if slices.Contains(own.Flags, Public) || r.IsInvariant(at) || len(r.Needed(at)) == 0 || own.StandardError == 0 {
+					if slices.Contains(own.Flags, Public) || r.IsInvariant(at) || len(r.Needed(at)) == 0 ||
+						own.StandardError == 0 {
 						t.Errorf("two: %+v", own)
 					}
 					continue
 				}
 				for _, st := range []Statistic{own, read} {
 					for i, x := range want {
-						if st.Unbiased.Value(i) != x || st.Error.Value(i) != 0 || st.Low.Value(i) != x || st.High.Value(i) != x ||
+						if st.Unbiased.Value(i) != x || st.Error.Value(i) != 0 || st.Low.Value(i) != x ||
+							st.High.Value(i) != x ||
 							st.Published.Value(i) != int64(x) || st.Flags[i] != Public {
-							t.Errorf("cell %d of %d: %v, %v … %v, %q", i, at, st.Unbiased.Value(i), st.Low.Value(i), st.High.Value(i),
+							t.Errorf("cell %d of %d: %v, %v … %v, %q", i, at, st.Unbiased.Value(i), st.Low.Value(i),
+								st.High.Value(i),
 								st.Flags[i])
 						}
 					}
@@ -295,7 +301,8 @@ func TestReadersTakePublicFigures(t *testing.T) {
 				groupings := []Grouping{{RowOf: []int{0, -1, 0}, Rows: 1}}[:len(tables[at].Keys)]
 				cells, err := r.Cells(at, nil)
 				if err != nil || Sums(cells, groupings)[0] != 1000008 || r.Variances(at, groupings)[0] != 0 ||
-					r.FirstWithSameNoise(at, groupings)[0] != 0 || r.Needed(at) != nil || r.Contributions(at, nil) != nil {
+					r.FirstWithSameNoise(at, groupings)[0] != 0 || r.Needed(at) != nil ||
+					r.Contributions(at, nil) != nil {
 					t.Errorf("table %d: %v, %v", at, err, Sums(cells, groupings))
 				}
 			}

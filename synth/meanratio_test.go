@@ -32,7 +32,8 @@ func TestRatiosOfMeansCover(t *testing.T) {
 			"nested": nestedGroups(c.sum, c.count)} {
 			r := NewMeanRatio(parts, scale, scale, 0.95)
 			small := int(math.Ceil(7 * r.counts[1]))
-			for i, sizes := range [][2]int{{1, 1}, {2, 5}, {5, 3000}, {small, 2 * small}, {3 * small, 4 * small}, {4000, 900}} {
+			for i, sizes := range [][2]int{{1, 1}, {2, 5}, {5, 3000}, {small, 2 * small}, {3 * small, 4 * small},
+				{4000, 900}} {
 				over, under := populations(sizes[0])[(i+k)%4], populations(sizes[1])[(i+k/2+1)%4]
 				n1, s1, _ := over.latticeSums(c.half)
 				n2, s2, _ := under.latticeSums(c.half)
@@ -42,11 +43,13 @@ func TestRatiosOfMeansCover(t *testing.T) {
 				}
 				var published tally
 				for range intervalsPerCase {
-					published.add(r.Figure(s1+sources[0].next(), n1+sources[1].next(), s2+sources[2].next(), n2+sources[3].next()),
+					published.add(r.Figure(s1+sources[0].next(), n1+sources[1].next(), s2+sources[2].next(),
+						n2+sources[3].next()),
 						theta)
 				}
 				t.Logf("%s/%s %s, %s of %v by %s of %v: %.4f, with an interval %.3f",
-					c.sum, c.count, name, over.name, n1, under.name, n2, published.share(), published.bounded/published.all)
+					c.sum, c.count, name, over.name, n1, under.name, n2, published.share(),
+					published.bounded/published.all)
 				most := 1.0
 				if min(sizes[0], sizes[1]) >= 3*small {
 					most = 0.96

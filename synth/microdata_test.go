@@ -177,10 +177,12 @@ func TestDrawAlwaysDraws(t *testing.T) {
 							t.Fatal(err)
 						}
 						checkMicrodata(t, s, m)
-						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 && m.Rows != int(rows) {
+						if want := max(0, int(math.Floor(m.Total+0.5))); rows == 0 && m.Rows != want || rows > 0 &&
+							m.Rows != int(rows) {
 							t.Errorf("%d rows, expected %d or %d", m.Rows, rows, want)
 						}
-						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured, adaptive.Candidates(s.synthetic),
+						for _, p := range fitTree(t.Context(), max(m.Total, 1), sealed.Measured,
+							adaptive.Candidates(s.synthetic),
 							sealed.Rounds[0].All).
 							pairs {
 							for _, c := range p.counts {
@@ -218,7 +220,8 @@ func TestDrawWithoutPairs(t *testing.T) {
 func TestRedraw(t *testing.T) {
 	for _, planRows := range []int64{0, 8} {
 		s := plannedSetting(t, []int{2, 2}, planRows, big.NewRat(1, 4), big.NewRat(1, 9), one)
-		sealed := s.sealedAnswers(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}}, [2]int{0, 1})
+		sealed := s.sealedAnswers(t, [][]int64{{15, 5}, {15, 5}}, map[[2]int][]int64{{0, 1}: {15, 0, 0, 5}},
+			[2]int{0, 1})
 		m, err := Redraw(t.Context(), sealed, 0, Request{Rows: 40})
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +234,8 @@ func TestRedraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if drawn.RowsRequested != 0 || drawn.Total != m.Total || len(drawn.Fits) == 0 || len(drawn.Fits) != len(m.Fits) {
+		if drawn.RowsRequested != 0 || drawn.Total != m.Total || len(drawn.Fits) == 0 ||
+			len(drawn.Fits) != len(m.Fits) {
 			t.Fatalf("the plan's rows are of another model: %+v, %+v", drawn.Fits, m.Fits)
 		}
 		for i, f := range drawn.Fits {
@@ -264,12 +268,17 @@ func TestDrawRefuses(t *testing.T) {
 		{"a negative method", -1, func(*measured.Sealed) {}, "no microdata number 0"},
 		{"no rounds read", 0, func(m *measured.Sealed) { m.Rounds = nil }, "no microdata number 1"},
 		{"a column missing", 0, func(m *measured.Sealed) { m.Measured = m.Measured[1:] }, "microdata/t/c0"},
-		{"a choice out of range", 0, func(m *measured.Sealed) { m.Rounds[0].All[0].Choice = 3 }, "was not to be chosen"},
-		{"a pair twice", 0, func(m *measured.Sealed) { m.Rounds[0].All[1] = m.Rounds[0].All[0] }, "was not to be chosen"},
+		{"a choice out of range", 0, func(m *measured.Sealed) { m.Rounds[0].All[0].Choice = 3 },
+			"was not to be chosen"},
+		{"a pair twice", 0, func(m *measured.Sealed) { m.Rounds[0].All[1] = m.Rounds[0].All[0] },
+			"was not to be chosen"},
 		{"a round too many", 0, func(m *measured.Sealed) {
 			m.Rounds[0] = sealed([2]int{0, 1}, [2]int{1, 2}, [2]int{0, 2}).Rounds[0]
 		}, "more than the 2 of the plan"},
-		{"another pair's answer", 0, func(m *measured.Sealed) { m.Rounds[0].All[0].Measured = m.Rounds[0].All[1].Measured },
+		{"another pair's answer", 0, func(
+			m *measured.Sealed) {
+			m.Rounds[0].All[0].Measured = m.Rounds[0].All[1].Measured
+		},
 			"is expected"},
 		{"an answer cut short", 0, func(m *measured.Sealed) {
 			r := &m.Rounds[0].All[0]
@@ -301,7 +310,8 @@ func TestBytesAreThoseOfTheRows(t *testing.T) {
 		if err != nil || got != 7*2*16 {
 			t.Errorf("seven rows: %d bytes, %v", got, err)
 		}
-		if got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Request{}); err != nil || got != c.want {
+		if got, err := Bytes(t.Context(), s.sealedAnswers(t, c.columns, nil), 0, Request{}); err != nil ||
+			got != c.want {
 			t.Errorf("%d rows asked, columns %v: %d bytes, %v; expected %d", c.rows, c.columns, got, err, c.want)
 		}
 	}

@@ -112,7 +112,8 @@ func fitTree(ctx context.Context, total float64, columns []measured.Measured, pa
 			noisy:   meansOf(countsOf(r.Measured), sorted[a], sorted[b]),
 			rowSize: sorted[a].size, colSize: sorted[b].size, rowTotal: fitted[a], colTotal: fitted[b],
 		}
-		m.pairs = append(m.pairs, pairTable{pairs[r.Choice], len(sorted[b].of), spreadPair(c.fit(ctx), sorted[a], sorted[b])})
+		m.pairs = append(m.pairs, pairTable{pairs[r.Choice], len(sorted[b].of),
+			spreadPair(c.fit(ctx), sorted[a], sorted[b])})
 		progress.Add(ctx, 1)
 	}
 	return m

@@ -113,7 +113,8 @@ func (f *fewDraws) probabilityWithin(m float64) float64 {
 	last := len(f.draws) - 1
 	sum := float64(f.draws[last].probability(0) * f.conditionalWithin(last-1, 0, m))
 	for y := 1; y < int(f.draws[last].Size); y++ { // y and −y are equally likely
-		sum += float64(2 * f.draws[last].probability(y) * f.conditionalWithin(last-1, float64(f.ratios[last]*float64(y)), m))
+		sum += float64(2 * f.draws[last].probability(y) * f.conditionalWithin(last-1,
+			float64(f.ratios[last]*float64(y)), m))
 	}
 	return sum - 6*spreadBeyond
 }
@@ -125,7 +126,8 @@ func (f *fewDraws) conditionalWithin(i int, s, m float64) float64 {
 	}
 	sum := 0.0
 	for y := 1 - int(f.draws[i].Size); y < int(f.draws[i].Size); y++ {
-		sum += float64(f.draws[i].probability(max(y, -y)) * f.conditionalWithin(i-1, s+float64(f.ratios[i]*float64(y)), m))
+		sum += float64(f.draws[i].probability(max(y, -y)) * f.conditionalWithin(i-1, s+float64(f.ratios[i]*float64(y)),
+			m))
 	}
 	return sum
 }

@@ -11,7 +11,8 @@ func TestMarginsOfTwoDraws(t *testing.T) {
 	for _, c := range []struct {
 		first, second string
 		weight        float64
-	}{{"L1", "L1", 0.37}, {"L1", "L1", -2.5}, {"L3", "L1", 1.01}, {"G4", "L2", 0.5}, {"G100", "G2", 3}, {"L10", "G1", 7.3},
+	}{{"L1", "L1", 0.37}, {"L1", "L1", -2.5}, {"L3", "L1", 1.01}, {"G4", "L2", 0.5}, {"G100", "G2", 3},
+		{"L10", "G1", 7.3},
 		{"L40", "L1", 0.001}, {"L900", "L1", 300}, {"L900", "G9", 0.1}} {
 		law := append(noiseNamed(c.first).scaledBy(1), noiseNamed(c.second).scaledBy(c.weight)...)
 		deviation := math.Sqrt(law.Variance())

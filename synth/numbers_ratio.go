@@ -95,7 +95,8 @@ func (n *numbers) ratioFigure(f plan.Figure) (func(cell int) Figure, error) {
 			l := law(n, fmt.Sprint("ratio ", f.Name, " ", n.classes[cell]), func() *MeanRatio {
 				parts := make([]MeanPart, len(ingredients))
 				for i, g := range ingredients {
-					parts[i] = MeanPart{Noise: g.noise(n.classes[cell]), OverSum: g.ofSum, OverCount: g.ofCount, UnderSum: g.overSum,
+					parts[i] = MeanPart{Noise: g.noise(n.classes[cell]), OverSum: g.ofSum, OverCount: g.ofCount,
+						UnderSum:   g.overSum,
 						UnderCount: g.overCount}
 				}
 				return NewMeanRatio(parts, n.rangeOf(f.Of.Column), n.rangeOf(f.Over.Column), confidence)

@@ -354,7 +354,8 @@ func holdWeights(t *testing.T, at string, r *Reader, table int, selected [][]int
 				}
 			}
 			if n != w.Integers {
-				t.Errorf("%s: %s lists %d integers of weight %v, least squares have %d", at, m.ID, w.Integers, w.Value, n)
+				t.Errorf("%s: %s lists %d integers of weight %v, least squares have %d", at, m.ID, w.Integers, w.Value,
+					n)
 			}
 		}
 	}
@@ -416,7 +417,8 @@ func TestVariancesAreThoseOfTheNoise(t *testing.T) {
 			for i, g := range groupings {
 				variance := r.Variances(table, g)[0]
 				if z := cubeRootLaw(squares[i]/variance, draws); math.Abs(z) > beyond {
-					t.Errorf("%s, table %s, %v: errors lie %v deviations from the variance %v", name, pt.Path, g, z, variance)
+					t.Errorf("%s, table %s, %v: errors lie %v deviations from the variance %v", name, pt.Path, g, z,
+						variance)
 				}
 				var apart float64
 				for c, in := range selectedCells(g) {
@@ -497,7 +499,8 @@ func TestNoiseOfSumsIsShared(t *testing.T) {
 				if at := r.at[table]; at.estimate >= 0 {
 					e := &r.estimates[at.estimate]
 					for source, weights := range e.Sum(at.marginal, q).Weights() {
-						s.measured[e.Sources[source].ID] = times(weights, math.Sqrt(e.Sources[source].Mechanism.Variance()))
+						s.measured[e.Sources[source].ID] = times(weights,
+							math.Sqrt(e.Sources[source].Mechanism.Variance()))
 					}
 				} else {
 					m := r.sourcesOf(table)[0]
@@ -556,7 +559,8 @@ func TestAlikeRowsHaveOneLaw(t *testing.T) {
 			for row, first := range alike {
 				several[first] = true
 				if got, want := lawOf(r, table, levels, row), lawOf(r, table, levels, first); got != want {
-					t.Errorf("%s, table %s: row %d has weights %s, row %d, like it, %s", name, pt.Path, row, got, first, want)
+					t.Errorf("%s, table %s: row %d has weights %s, row %d, like it, %s", name, pt.Path, row, got,
+						first, want)
 				}
 			}
 			if len(several) == len(alike) && len(alike) > 7 {

@@ -36,7 +36,8 @@ func TestSetsHoldTheTruthWithTheirProbability(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%s, %s at %v: from %.5f, and to %.5f where neither stands alone", c.over, c.under, confidence, least, most)
+			t.Logf("%s, %s at %v: from %.5f, and to %.5f where neither stands alone", c.over, c.under, confidence,
+				least, most)
 			if least < confidence-1e-9 || c.fine && confidence == 0.95 && most > 0.9535 {
 				t.Errorf("%v at %v: a θ is in the set with probability %v to %v", c, confidence, least, most)
 			}
@@ -67,7 +68,8 @@ func TestMeansCover(t *testing.T) {
 				s, n := sum+sums.next(), count+counts.next()
 				set.addInterval(r.isWithin(s, n, r.positionOf(theta)), true)
 				f := r.Figure(s, n)
-				if published.add(f, theta); f.Value < -c.half || f.Value > c.half || f.Low < -c.half || f.High > c.half {
+				if published.add(f, theta); f.Value < -c.half || f.Value > c.half || f.Low < -c.half ||
+					f.High > c.half {
 					t.Fatalf("%v: %v is not in the range", c, f)
 				}
 			}
@@ -75,11 +77,13 @@ func TestMeansCover(t *testing.T) {
 			if c.count == "G4" || c.count == "L1" {
 				most = 0.957 // a count of few steps
 			}
-			t.Logf("%s/%s %s of %v: set %.4f, published %.4f, with an interval %.3f", c.sum, c.count, p.name, count, set.share(),
+			t.Logf("%s/%s %s of %v: set %.4f, published %.4f, with an interval %.3f", c.sum, c.count, p.name, count,
+				set.share(),
 				published.share(), published.bounded/published.all)
 			if set.isUnlikely(0.95, most) || published.isUnlikely(0.95, 1) ||
 				count >= 2000 && published.isUnlikely(0.95, 0.957) {
-				t.Errorf("%v, %s of %v: the set holds the truth in %v, what is published in %v", c, p.name, count, set.share(),
+				t.Errorf("%v, %s of %v: the set holds the truth in %v, what is published in %v", c, p.name, count,
+					set.share(),
 					published.share())
 			}
 		}
@@ -179,7 +183,8 @@ func TestSharesCover(t *testing.T) {
 				}
 				set.addInterval(r.isWithin(a, b, r.positionOf(theta)), true)
 			}
-			t.Logf("%s %v: set %.4f, published %.4f, with an interval %.3f", c.name, group, set.share(), published.share(),
+			t.Logf("%s %v: set %.4f, published %.4f, with an interval %.3f", c.name, group, set.share(),
+				published.share(),
 				published.bounded/published.all)
 			if set.isUnlikely(0.95, c.most) || published.isUnlikely(0.95, 1) {
 				t.Errorf("%s of %v: the set holds the truth in %v, what is published in %v", c.name, group, set.share(),

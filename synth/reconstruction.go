@@ -77,7 +77,8 @@ func (r *reconstruction) statisticOf(marginal int, st plan.Statistic) Statistic 
 	}
 	most := slices.Max(errors)
 	out := newStatistic(st.Name, cells, errors, func(i int) float64 { return compiled.MarginOf(st, errors[i], most) })
-	out.StandardError, out.Margin, out.Confidence, out.Attained = st.StandardError, st.Margin, st.Confidence, st.Attained
+	out.StandardError, out.Margin, out.Confidence, out.Attained = st.StandardError, st.Margin, st.Confidence,
+		st.Attained
 	return out
 }
 

@@ -25,18 +25,24 @@ type bandsCase struct {
 
 // bandsCases have few answers and many, an even and a concentrated population, two groups, a large ε and a small one.
 var bandsCases = []bandsCase{
-	{"even", hierarchy.Question{Outer: 1, Size: 8, Inner: 1}, big.NewRat(1, 1), []int{1, 2, 4}, []float64{0.5, 0.25, 0.25},
+	{"even", hierarchy.Question{Outer: 1, Size: 8, Inner: 1}, big.NewRat(1, 1), []int{1, 2, 4},
+		[]float64{0.5, 0.25, 0.25},
 		[]int{50, 50, 50, 50, 50, 50, 50, 50}},
-	{"concentrated", hierarchy.Question{Outer: 1, Size: 9, Inner: 1}, big.NewRat(2, 1), []int{1, 2, 4}, []float64{0.5, 0.2, 0.3},
+	{"concentrated", hierarchy.Question{Outer: 1, Size: 9, Inner: 1}, big.NewRat(2, 1), []int{1, 2, 4},
+		[]float64{0.5, 0.2, 0.3},
 		[]int{0, 0, 0, 300, 90, 5, 5, 0, 0}},
 	{"a sample", hierarchy.Question{Outer: 1, Size: 12, Inner: 1}, big.NewRat(1, 2), []int{1, 4}, []float64{0.3, 0.2},
 		[]int{10, 20, 30, 40, 50, 60, 50, 40, 30, 20, 10, 200}},
-	{"two groups", hierarchy.Question{Outer: 2, Size: 5, Inner: 1}, big.NewRat(2, 1), []int{1, 2, 8}, []float64{0.6, 0.2, 0.2},
+	{"two groups", hierarchy.Question{Outer: 2, Size: 5, Inner: 1}, big.NewRat(2, 1), []int{1, 2, 8},
+		[]float64{0.6, 0.2, 0.2},
 		[]int{60, 50, 40, 30, 20, 0, 0, 90, 90, 20}},
-	{"a large epsilon", hierarchy.Question{Outer: 1, Size: 6, Inner: 2}, big.NewRat(5, 1), []int{1, 2}, []float64{0.7, 0.3},
+	{"a large epsilon", hierarchy.Question{Outer: 1, Size: 6, Inner: 2}, big.NewRat(5, 1), []int{1, 2},
+		[]float64{0.7, 0.3},
 		[]int{60, 5, 40, 30, 20, 0, 0, 90, 90, 20, 30, 15}},
-	{"rare cells", hierarchy.Question{Outer: 1, Size: 20, Inner: 1}, big.NewRat(4, 1), []int{1, 4}, []float64{0.6, 0.4}, rare(20)},
-	{"few reports", hierarchy.Question{Outer: 1, Size: 20, Inner: 1}, big.NewRat(4, 1), []int{1, 4}, []float64{0.1, 0.1}, rare(20)},
+	{"rare cells", hierarchy.Question{Outer: 1, Size: 20, Inner: 1}, big.NewRat(4, 1), []int{1, 4},
+		[]float64{0.6, 0.4}, rare(20)},
+	{"few reports", hierarchy.Question{Outer: 1, Size: 20, Inner: 1}, big.NewRat(4, 1), []int{1, 4},
+		[]float64{0.1, 0.1}, rare(20)},
 }
 
 // rare returns counts of 600 respondents in so many cells, few of which have nearly all.

@@ -85,7 +85,8 @@ func TestIntervalsOfNumbersCover(t *testing.T) {
 			for j := range values {
 				values[j] = float64(j) / float64(c.points-1)
 			}
-			n := newReportNumber(values, local.Weighted{Randomiser: r, Respondents: respondents, Reports: int64(reports)},
+			n := newReportNumber(values, local.Weighted{Randomiser: r, Respondents: respondents,
+				Reports: int64(reports)},
 				make([]int64, r.Categories))
 			sums, counts := make([]float64, len(c.answers)), make([]float64, len(c.answers))
 			for i := range respondents {
@@ -144,7 +145,8 @@ func TestNumbersFarFromZero(t *testing.T) {
 		for cell := range c.answers {
 			a, b := near.mean(cell), moved.mean(cell)
 			if a.Flag != b.Flag || a.HasInterval() && (math.Abs(b.Value-base-a.Value) > 1e-5 ||
-				math.Abs(b.Error-a.Error) > 1e-5 || math.Abs(b.Low-base-a.Low) > 1e-5 || math.Abs(b.High-base-a.High) > 1e-5) {
+				math.Abs(b.Error-a.Error) > 1e-5 || math.Abs(b.Low-base-a.Low) > 1e-5 ||
+				math.Abs(b.High-base-a.High) > 1e-5) {
 				t.Errorf("%s: %+v, moved by %d: %+v", c.name, a, base, b)
 			}
 			if a, b := near.sum(cell), moved.sum(cell); len(c.answers) == 1 &&

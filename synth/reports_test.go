@@ -38,7 +38,8 @@ func TestMarginsOfReportsHold(t *testing.T) {
 		p, _ := own.Float64()
 		within, byHalfWidth := 0.0, 0.0
 		for s := range c.respondents + 1 {
-			got := reportStatistic(st, cellSums(nil, reportsOf(t, c.epsilon, s, c.respondents), c.respondents, nil, nil, st.Confidence), c.respondents)
+			got := reportStatistic(st, cellSums(nil, reportsOf(t, c.epsilon, s, c.respondents), c.respondents, nil,
+				nil, st.Confidence), c.respondents)
 			shown := got.Published.Value(0)
 			if shown < 0 || shown > c.respondents {
 				t.Fatalf("%d of %d respondents", shown, c.respondents)
@@ -101,7 +102,8 @@ func TestSumsOfReports(t *testing.T) {
 		}
 	}
 	want := ReportSum{Cells: 2, Unbiased: 50, Low: 50, High: 50}
-	if whole := ReportSums(nil, []measured.Measured{m}, 0, []Grouping{{RowOf: []int{0, 0}, Rows: 1}}, 0.95)[0]; whole != want {
+	if whole := ReportSums(nil, []measured.Measured{m}, 0, []Grouping{{RowOf: []int{0, 0}, Rows: 1}},
+		0.95)[0]; whole != want {
 		t.Errorf("all cells: %+v", whole)
 	}
 }

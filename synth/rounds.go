@@ -15,12 +15,14 @@ import (
 func checkRounds(p *plan.Plan, synthetic plan.Synthetic, made measured.Rounds) error {
 	rounds, pairs, joined := made.All, adaptive.Candidates(synthetic), adaptive.ForestOf(synthetic)
 	if len(rounds) > synthetic.Rounds {
-		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", synthetic.Table, len(rounds),
+		return fmt.Errorf("the microdata of %s have %d rounds, more than the %d of the plan", synthetic.Table,
+			len(rounds),
 			synthetic.Rounds)
 	}
 	for i, r := range rounds {
 		if r.Choice < 0 || r.Choice >= len(pairs) || !joined.WouldJoin(pairs[r.Choice]) {
-			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, synthetic.Table, r.Choice)
+			return fmt.Errorf("round %d of the microdata of %s: %d was not to be chosen", i+1, synthetic.Table,
+				r.Choice)
 		}
 		mechanism := r.Measured.Measurement.Mechanism
 		if err := checkRound(p, synthetic, i, r.Choice, made.Classes, mechanism, r.Measured); err != nil {
@@ -34,7 +36,8 @@ func checkRounds(p *plan.Plan, synthetic plan.Synthetic, made measured.Rounds) e
 // checkColumns returns an error unless columns are the complete measurements of the method's columns, in order.
 func checkColumns(p *plan.Plan, s plan.Synthetic, columns []measured.Measured) error {
 	if len(s.By) == 0 || len(columns) != len(s.By) {
-		return fmt.Errorf("the microdata of %s have %d columns, of which %d are measured", s.Table, len(s.By), len(columns))
+		return fmt.Errorf("the microdata of %s have %d columns, of which %d are measured", s.Table, len(s.By),
+			len(columns))
 	}
 	levels, err := plan.Query{Table: s.Table, Factors: s.By}.Levels(p.Release())
 	if err != nil {

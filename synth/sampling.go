@@ -72,7 +72,8 @@ func (s *Sampling) widenStatistic(st *Statistic) {
 	errors, low, high := make([]float64, n), make([]float64, n), make([]float64, n)
 	var squares, margin float64
 	for i, v := range st.Unbiased.Float64Values() {
-		if errors[i], low[i], high[i] = st.Error.Value(i), st.Low.Value(i), st.High.Value(i); st.Flags[i] == Impossible {
+		if errors[i], low[i], high[i] = st.Error.Value(i), st.Low.Value(i),
+			st.High.Value(i); st.Flags[i] == Impossible {
 			continue
 		}
 		low[i], high[i] = s.Interval(v, (high[i]-low[i])/2, errors[i])

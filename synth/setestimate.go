@@ -33,8 +33,9 @@ type setEstimate struct {
 func estimatesOf(synthetic plan.Synthetic, columns []measured.Measured, rounds measured.Rounds) []setEstimate {
 	var all []setEstimate
 	for i, m := range columns {
-		all = append(all, setEstimate{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()}, counts: countsOf(m),
-			sigma: math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1, first: true})
+		all = append(all, setEstimate{columns: []int{i}, of: [][]int{nil}, sizes: []int{m.Values.Len()},
+			counts: countsOf(m),
+			sigma:  math.Sqrt(varianceOf(m)), proxy: proxyOf(m), measured: 1, first: true})
 	}
 	single := len(all)
 	candidates, sizes, place := adaptive.Candidates(synthetic), make([]int, len(columns)), map[string]int{}
@@ -91,7 +92,8 @@ func (e setEstimate) subsets() []setEstimate {
 // dropColumn returns the estimate for all columns but one.
 func (e setEstimate) dropColumn(left int) setEstimate {
 	drop := func(x []int) []int { return slices.Delete(slices.Clone(x), left, left+1) }
-	out := setEstimate{columns: drop(e.columns), of: slices.Delete(slices.Clone(e.of), left, left+1), sizes: drop(e.sizes)}
+	out := setEstimate{columns: drop(e.columns), of: slices.Delete(slices.Clone(e.of), left, left+1),
+		sizes: drop(e.sizes)}
 	n, step := e.sizes[left], product(e.sizes[left+1:])
 	out.counts = make([]float64, len(e.counts)/n)
 	for i, x := range e.counts {

@@ -103,7 +103,8 @@ func TestSharesRestOnWhatMovesThem(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := restingOn(t, c.budget, c.weight, c.marginals)
 			n, moved, noises := movedCounts(t, p)
-			if classes := slices.Max(n.classes) + 1; (c.classes > 0) != (n.estimate != nil) || classes != max(c.classes, 1) {
+			if classes := slices.Max(n.classes) + 1; (c.classes > 0) != (n.estimate != nil) ||
+				classes != max(c.classes, 1) {
 				t.Errorf("put together: %v, in %d classes", n.estimate != nil, classes)
 			}
 			sizes := make([]int, len(n.keys))
@@ -209,7 +210,8 @@ func TestFiguresHaveLawsOfTheirOwn(t *testing.T) {
 		}
 		for cell := range single.cells {
 			if got := numbers[i].Low.Value(cell); got != want[0].Low.Value(cell) {
-				t.Errorf("%s of cell %d: from %v, and without the other figures from %v", f.Name, cell, got, want[0].Low.Value(cell))
+				t.Errorf("%s of cell %d: from %v, and without the other figures from %v", f.Name, cell, got,
+					want[0].Low.Value(cell))
 			}
 		}
 	}

@@ -26,7 +26,8 @@ func TestMarginsByMoments(t *testing.T) {
 				}
 				own := sum.Margin(confidence)
 				if got := margins.margin(weights)/own - 1; got < -0.006 || got > 0.02 {
-					t.Errorf("%v with deviations of %v at %v: %.2f %% from its own margin", names, shares, confidence, 100*got)
+					t.Errorf("%v with deviations of %v at %v: %.2f %% from its own margin", names, shares, confidence,
+						100*got)
 				}
 				if got := margins.variance(weights) / sum.Variance(); math.Abs(got-1) > 1e-9 {
 					t.Errorf("%v: a variance of %v times its own", names, got)

@@ -61,8 +61,9 @@ func (r *Reader) ColumnTotals(table int, column string, answers []measured.Measu
 	}
 	n := &numbers{release: r.plan.Release(), table: r.plan.Release().Table(r.plan.Tables[table].From)}
 	c := &ColumnTotals{
-		reader: r, table: table, part: p, values: answers[at].Values.Int64Values(), counts: counts, unit: 1, stratum: -1,
-		scale: n.scalesOf(part{Measured: answers[at]}),
+		reader: r, table: table, part: p, values: answers[at].Values.Int64Values(), counts: counts, unit: 1,
+		stratum: -1,
+		scale:   n.scalesOf(part{Measured: answers[at]}),
 	}
 	if w := n.table.Weight; w != nil {
 		c.unit, _ = w.Lattice.Step.Float64()

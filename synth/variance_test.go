@@ -37,14 +37,16 @@ func TestVariancesCover(t *testing.T) {
 				variance.add(f, truth)
 				deviation.add(f.SquareRoot(), math.Sqrt(truth))
 			}
-			t.Logf("%s/%s/%s %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, p.name, n, variance.share(),
+			t.Logf("%s/%s/%s %s of %v: %.4f, with an interval %.3f", c.squares, c.sum, c.count, p.name, n,
+				variance.share(),
 				variance.bounded/variance.all)
 			most := 1.0
 			if n >= float64(5*small) && truth > 0.01*c.half*c.half && p.name != "at both ends" {
 				most = 0.96
 			}
 			if variance.isUnlikely(0.945, most) || variance.share() != deviation.share() {
-				t.Errorf("%v, %s of %v: a coverage of %v, and %v of roots", c, p.name, n, variance.share(), deviation.share())
+				t.Errorf("%v, %s of %v: a coverage of %v, and %v of roots", c, p.name, n, variance.share(),
+					deviation.share())
 			}
 		}
 	}

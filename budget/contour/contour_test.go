@@ -103,7 +103,8 @@ func TestVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := mustDelta(t, steps, epsilon)
-		if !near(got.Delta, want, 1e-12) || math.Abs(got.Delta-want) > got.Error+1e-16*want || got.Error > 1e-11*want+1e-280 {
+		if !near(got.Delta, want, 1e-12) || math.Abs(got.Delta-want) > got.Error+1e-16*want ||
+			got.Error > 1e-11*want+1e-280 {
 			t.Errorf("%s: %g ± %g, want %g", c.ID, got.Delta, got.Error, want)
 		}
 	}
@@ -246,7 +247,8 @@ func TestLineAgreesWithCircle(t *testing.T) {
 		left        bool // of 0, where δ is near 1
 	}{{"32", "20", "48", 3, 1.2, false}, {"12.5", "10", "30", 4, 3, false}, {"3", "2.5", "4", 9, 30, false},
 		{"3", "2.5", "4", 9, 0.5, true}} {
-		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)), times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
+		j := only(t, together(times(c.k, gaussianStep(rat(t, c.a), 1, 1)),
+			times(c.k+1, gaussianStep(rat(t, c.b), 1, 1)),
 			times(c.k+3, gaussianStep(rat(t, c.third), 2, 4)))...).newIntegrand(c.epsilon)
 		d := j.aliasPeriod(1e-15 * j.roughDelta)
 		circle, ok := j.newCircle(d)
@@ -262,7 +264,8 @@ func TestLineAgreesWithCircle(t *testing.T) {
 		want, got := circle.sumPoints(), line.sumPoints()
 		if math.Abs(got.Delta-want.Delta) > got.Error+want.Error || want.Error > 1e-11*want.Delta ||
 			got.Error > 1e-6*want.Delta {
-			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error, want.Delta,
+			t.Errorf("σ² %s, %s, %s: %g ± %g by line, %g ± %g by circle", c.a, c.b, c.third, got.Delta, got.Error,
+				want.Delta,
 				want.Error)
 		}
 	}
@@ -300,7 +303,8 @@ func TestContoursAgree(t *testing.T) {
 		j.logMoment = j.logMomentAt(j.c)
 		beside := j.integrate(1e-14 * at.Delta)
 		if math.Abs(at.Delta-beside.Delta) > at.Error+beside.Error || at.Error > 1e-7*at.Delta {
-			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error, beside.Delta,
+			t.Errorf("case %d, ε %g: %g ± %g at the saddle, %g ± %g beside it", i, epsilon, at.Delta, at.Error,
+				beside.Delta,
 				beside.Error)
 		}
 	}
@@ -322,7 +326,8 @@ func TestLongListsAgreeWithCircle(t *testing.T) {
 		got, ok := j.deltaByListing()
 		if !ok || math.Abs(got.Delta-want.Delta) > got.Error+want.Error || got.Error > 1e-10*want.Delta ||
 			want.Error > 1e-12*want.Delta {
-			t.Errorf("ε %g: %g ± %g by list (%v), %g ± %g by circle", epsilon, got.Delta, got.Error, ok, want.Delta, want.Error)
+			t.Errorf("ε %g: %g ± %g by list (%v), %g ± %g by circle", epsilon, got.Delta, got.Error, ok, want.Delta,
+				want.Error)
 		}
 	}
 }
@@ -493,7 +498,8 @@ func TestEdges(t *testing.T) {
 		{"Laplace, one step of 5", []budget.Mechanism{laplaceStep(rat(t, "4"), 5)}, 1.25 - 0x1p-30,
 			-math.Expm1(-0x1p-30) / (1 + math.Exp(-0.25))},
 	} {
-		if got := mustDelta(t, c.steps, c.epsilon); !near(got.Delta, c.want, 1e-11) && math.Abs(got.Delta-c.want) > 1e-280 {
+		if got := mustDelta(t, c.steps, c.epsilon); !near(got.Delta, c.want, 1e-11) &&
+			math.Abs(got.Delta-c.want) > 1e-280 {
 			t.Errorf("%s: %g ± %g, want %g", c.name, got.Delta, got.Error, c.want)
 		}
 	}
@@ -627,7 +633,8 @@ func TestErrorIsHonest(t *testing.T) {
 	fine, coarse := line.sumPoints(), mustDelta(t, times(6, laplaceStep(rat(t, "10000"), 2000)), 0.3)
 	if coarse.Error > 1e-11*coarse.Delta || math.Abs(fine.Delta-coarse.Delta) > fine.Error+1e-8*coarse.Delta ||
 		fine.Error > 1e-4*coarse.Delta {
-		t.Errorf("%g ± %g on the fine lattice, %g ± %g on the coarse one", fine.Delta, fine.Error, coarse.Delta, coarse.Error)
+		t.Errorf("%g ± %g on the fine lattice, %g ± %g on the coarse one", fine.Delta, fine.Error, coarse.Delta,
+			coarse.Error)
 	}
 }
 
@@ -651,7 +658,8 @@ func TestQuantilesAreNotJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if of := mustDelta(t, times(many, choice(budget.ExponentialMechanism, rat(t, "3/8"))), bound.Value); of.Delta < 2e-6 {
+	if of := mustDelta(t, times(many, choice(budget.ExponentialMechanism, rat(t, "3/8"))),
+		bound.Value); of.Delta < 2e-6 {
 		t.Errorf("by pairs δ is %v: there would be no contradiction", of)
 	}
 }

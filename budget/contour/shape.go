@@ -22,7 +22,8 @@ const (
 // enlarging a coordinate, or merging two coordinates a and b into one a+b (docs/proofs/shifts.md).
 func worstShapes(m budget.Mechanism) ([]budget.Shift, error) {
 	if m.Kind == budget.ExponentialQuantiles {
-		return nil, errors.New("of many choices of bounded range together the pair that dominates each says more than is lost")
+		return nil, errors.New("of many choices of bounded range together the pair that dominates each says more " +
+			"than is lost")
 	}
 	if len(m.Shifts) > 0 {
 		return withoutFitting(m.Shifts)

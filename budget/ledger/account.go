@@ -38,8 +38,9 @@ func newAccount(p Policy, status Status, day string, parent *account) *account {
 	if parent != nil {
 		parent.children = append(parent.children, p.Account)
 	}
-	return &account{policy: p, status: status, opened: day, parent: parent, granted: zero, grantHashes: map[string]bool{},
-		total: usage{zero, zero}, commonDenominator: big.NewInt(1), periods: map[string]*usage{},
+	return &account{policy: p, status: status, opened: day, parent: parent, granted: zero,
+		grantHashes: map[string]bool{},
+		total:       usage{zero, zero}, commonDenominator: big.NewInt(1), periods: map[string]*usage{},
 		byName: map[string][]*posting{}}
 }
 
@@ -154,7 +155,8 @@ func (s *usage) endReservation(cost budget.Cost, debited bool) (err error) {
 // checkDenominator returns an error for an amount whose denominator would make sums ever slower to compute.
 func (a *account) checkDenominator(c budget.Cost) error {
 	if commonDenominator(a.commonDenominator, c).BitLen() > maxCommonBits {
-		return fmt.Errorf("account %s: %s has another denominator than all amounts before, and the common one would have more than %d bits: ask for a rounder amount",
+		return fmt.Errorf("account %s: %s has another denominator than all amounts before, and the common one would "+
+			"have more than %d bits: ask for a rounder amount",
 			a.policy.Account, inWords(c, false), maxCommonBits)
 	}
 	return nil

@@ -31,7 +31,8 @@ func (b *book) admit(c Charge, day string) ([]*account, []Approval, error) {
 		}
 		if a.status != hits[0].status {
 			return nil, nil, fmt.Errorf(
-				"ledger %s: release %s is charged to account %s (%s) and to account %s (%s): charge it to accounts of one kind",
+				"ledger %s: release %s is charged to account %s (%s) and to account %s (%s): charge it to accounts "+
+					"of one kind",
 				b.ledger, c.Release, c.Account, hits[0].status.inWords(), a.policy.Account, a.status.inWords())
 		}
 	}
@@ -63,7 +64,8 @@ func (b *book) checkNameFree(c Charge) error {
 			return fmt.Errorf("ledger %s: release %s is %s already", b.ledger, c.Release, p.state)
 		}
 		if !slices.Equal(p.charge.FurtherAccounts, c.FurtherAccounts) {
-			return fmt.Errorf("ledger %s: release %s was charged to other accounts under this plan: one plan has one set of accounts", b.ledger, c.Release)
+			return fmt.Errorf("ledger %s: release %s was charged to other accounts under this plan: one plan has one "+
+				"set of accounts", b.ledger, c.Release)
 		}
 	}
 	for _, name := range c.namedAccounts() {
@@ -167,7 +169,8 @@ func (p *posting) differenceFrom(ledger string, c Charge) error {
 		return fmt.Errorf("ledger: release %s is %s under this plan at %s, so it cannot cost %s: one plan has one cost",
 			c.Release, p.state, inWords(p.charge.Cost, false), inWords(c.Cost, false))
 	}
-	return fmt.Errorf("ledger %s: release %s is %s under this plan with other accounts, another template or another release to correct: one plan has one of each",
+	return fmt.Errorf("ledger %s: release %s is %s under this plan with other accounts, another template or another "+
+		"release to correct: one plan has one of each",
 		ledger, c.Release, p.state)
 }
 
@@ -259,7 +262,8 @@ func (b *book) entriesToOpen(p Policy, status Status) ([]entry, error) {
 		if a.status == status && a.policy.equal(p) {
 			return nil, nil
 		}
-		return nil, fmt.Errorf("ledger %s, account %s: %w since %s with another policy (%s): a policy is never changed, so use that one or choose a new account name",
+		return nil, fmt.Errorf("ledger %s, account %s: %w since %s with another policy (%s): a policy is never "+
+			"changed, so use that one or choose a new account name",
 			b.ledger, p.Account, ErrAccountExists, a.opened, a.inWords())
 	}
 	if p.Parent != "" {

@@ -79,7 +79,8 @@ func TestUnapproved(t *testing.T) {
 	if err := l.Reserve(ctx, beside); !errors.As(err, &unapproved) {
 		t.Errorf("a further account asks for approvals: got %v", err)
 	}
-	c.Approvals = append([]Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Another."}.Signed(o.officer)},
+	c.Approvals = append([]Approval{Approval{Plan: hash("99"), Role: "officer",
+		Statement: "Another."}.Signed(o.officer)},
 		good...)
 	r := debit(t, l, c)
 	got := r.Record().Approvals
@@ -115,7 +116,8 @@ func TestOneSignatureForTwoAccounts(t *testing.T) {
 	officer := newKey(t)
 	for _, names := range [][2]string{{"above", ""}, {"below", "above"}} {
 		p := capped("6")
-		p.Account, p.Parent, p.Approvals = names[0], names[1], map[string][]sign.PublicKey{"officer": {officer.Public()}}
+		p.Account, p.Parent, p.Approvals = names[0], names[1],
+			map[string][]sign.PublicKey{"officer": {officer.Public()}}
 		must(t, l.Init(ctx, p))
 	}
 	c := charge("a", "aa", "1")
@@ -200,7 +202,8 @@ func TestApprovalFile(t *testing.T) {
 		"empty":       "",
 		"unknown key": strings.Replace(want, `"role"`, `"rank":"x","role"`, 1),
 		"bad key":     strings.Replace(want, "ed25519:", "ed25519:!", 1),
-		"long":        want + strings.Repeat(" ", maxApprovalBytes), "repeated": strings.Replace(want, `"role":"officer"`,
+		"long":        want + strings.Repeat(" ", maxApprovalBytes),
+		"repeated": strings.Replace(want, `"role":"officer"`,
 			`"role":"x","role":"officer"`, 1),
 	} {
 		if _, err := ReadApproval([]byte(text)); err == nil {
@@ -212,7 +215,8 @@ func TestApprovalFile(t *testing.T) {
 		"statement": func(a *Approval) { a.Statement = "x" },
 		"until":     func(a *Approval) { a.Standing = &Standing{"2027-12-31", 4} },
 		"releases":  func(a *Approval) { a.Standing = &Standing{"2026-12-31", 5} },
-		"standing":  func(a *Approval) { a.Standing = nil }, "signer": func(a *Approval) { a.Signer = newKey(t).Public() },
+		"standing":  func(a *Approval) { a.Standing = nil },
+		"signer":    func(a *Approval) { a.Signer = newKey(t).Public() },
 		"signature": func(a *Approval) { a.Signature = "" },
 	} {
 		b := a
@@ -263,7 +267,8 @@ func TestGrant(t *testing.T) {
 	}
 	must(t, l.Grant(ctx, Grant{Account: "other", Amount: rho("1/8"), Reason: "Nobody needs to sign here."}))
 	for name, bad := range map[string]Grant{
-		"definition": {Account: "other", Amount: epsilon("1"), Reason: "x"}, "nothing": {Account: "other", Amount: rho("0"),
+		"definition": {Account: "other", Amount: epsilon("1"), Reason: "x"},
+		"nothing": {Account: "other", Amount: rho("0"),
 			Reason: "x"},
 		"reason": {Account: "other", Amount: rho("1")}, "account": {Account: "zz", Amount: rho("1"), Reason: "x"},
 	} {
@@ -308,7 +313,8 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	for what, text := range map[string]string{
 		"the record": string(record), "the receipt": fmt.Sprintf("%v %+v %#v %s", r, r, r, r), "the page": s.String(),
 		"the statement": string(statement),
-		"the export":    export.String(), "its events": fmt.Sprint(events), "errors": fmt.Sprint(closed, otherSeal, late,
+		"the export":    export.String(), "its events": fmt.Sprint(events),
+		"errors": fmt.Sprint(closed, otherSeal, late,
 			noRoom),
 	} {
 		for _, hidden := range []string{"13:47", "47:29", "c0ffee000000", "decaf000000"} {

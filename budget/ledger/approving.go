@@ -45,7 +45,8 @@ func (b *book) chooseApprovals(c Charge, hits []*account, day string) ([]Approva
 			}
 		}
 		if missing != nil {
-			return nil, &Unapproved{Account: a.policy.Account, Release: c.Release, PlanHash: c.PlanHash, Missing: missing,
+			return nil, &Unapproved{Account: a.policy.Account, Release: c.Release, PlanHash: c.PlanHash,
+				Missing: missing,
 				Reasons: reasons}
 		}
 	}

@@ -223,14 +223,18 @@ func (b *book) entryDay(now time.Time, vouched string) (string, error) {
 	case day >= last && now.AddDate(0, 0, -maxPause).Format(dayLayout) <= last:
 		return day, nil
 	case day >= last:
-		return b.day, newDoubtedClock("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; if that is today, say so with --today %s, and else set the clock: what an entry from the future spends could not be followed by anything until then",
+		return b.day, newDoubtedClock("ledger %s: its last entry is of %s, and the clock of this machine says %s: "+
+			"nothing was written; if that is today, say so with --today %s, and else set the clock: what an entry "+
+			"from the future spends could not be followed by anything until then",
 			b.ledger, b.day, day, day)
 	case vouched <= b.day && now.AddDate(0, 0, 1).Format(dayLayout) >= b.day:
 		return b.day, nil
 	case vouched > b.day:
-		return b.day, newDoubtedClock("ledger %s: the clock of this machine says %s, and you that it is %s: nothing was written; set the clock, and run again", b.ledger, day, vouched)
+		return b.day, newDoubtedClock("ledger %s: the clock of this machine says %s, and you that it is %s: nothing "+
+			"was written; set the clock, and run again", b.ledger, day, vouched)
 	}
-	return b.day, newDoubtedClock("ledger %s: its last entry is of %s, and the clock of this machine says %s: nothing was written; set the clock, and run again",
+	return b.day, newDoubtedClock("ledger %s: its last entry is of %s, and the clock of this machine says %s: "+
+		"nothing was written; set the clock, and run again",
 		b.ledger, b.day, day)
 }
 

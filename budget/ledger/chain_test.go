@@ -47,7 +47,8 @@ func longChain(t testing.TB, entries int64, office, officer sign.Key) *book {
 	}
 	open(Policy{Account: "register", Terms: terms, Cap: rho("1000")})
 	open(Policy{Account: "quarter", Terms: terms, Cap: rho("1000"), Parent: "register",
-		Allowance: &Allowance{Month, rho("900")}, Approvals: map[string][]sign.PublicKey{"officer": {officer.Public()}}})
+		Allowance: &Allowance{Month, rho("900")},
+		Approvals: map[string][]sign.PublicKey{"officer": {officer.Public()}}})
 	approval := Approval{Plan: hash("7e"), Role: "officer", Statement: "Quarterly tables as ever.",
 		Standing: &Standing{"2027-01-01", 10_000}}.Signed(officer)
 	var mechanisms []Repeated
@@ -55,9 +56,10 @@ func longChain(t testing.TB, entries int64, office, officer sign.Key) *book {
 		mechanisms = append(mechanisms, Repeated{Count: 3, Mechanism: gaussian(int64(1000 + i))})
 	}
 	for i := 0; b.sequence < entries; i++ {
-		c := Charge{Account: "quarter", Release: fmt.Sprint("r", i), PlanHash: hash(fmt.Sprint(i)), Template: hash("7e"),
-			Terms: terms,
-			Cost:  rho("1/20"), Mechanisms: mechanisms, Approvals: []Approval{approval}, Commitment: hash("c0")}
+		c := Charge{Account: "quarter", Release: fmt.Sprint("r", i), PlanHash: hash(fmt.Sprint(i)),
+			Template: hash("7e"),
+			Terms:    terms,
+			Cost:     rho("1/20"), Mechanisms: mechanisms, Approvals: []Approval{approval}, Commitment: hash("c0")}
 		es, err := b.entriesToDebit(c, "2026-03-01")
 		must(t, err)
 		e := ending(kindRelease, c)

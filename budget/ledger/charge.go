@@ -43,9 +43,11 @@ func (c Charge) check() error {
 	case c.Template != "" && !hashPattern.MatchString(c.Template):
 		return fmt.Errorf("ledger: release %s: the template is not 64 lower-case hexadecimal digits", c.Release)
 	case c.Words != "" && !hashPattern.MatchString(c.Words):
-		return fmt.Errorf("ledger: release %s: the hash of its words is not 64 lower-case hexadecimal digits", c.Release)
+		return fmt.Errorf("ledger: release %s: the hash of its words is not 64 lower-case hexadecimal digits",
+			c.Release)
 	case c.Corrects != "" && !namePattern.MatchString(c.Corrects):
-		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release, c.Corrects,
+		return fmt.Errorf("ledger: release %s: it corrects %q, which is not a release name: use %s", c.Release,
+			c.Corrects,
 			nameRule)
 	}
 	for i, also := range c.FurtherAccounts {
@@ -72,7 +74,8 @@ func (c Charge) withSortedAccounts() Charge {
 // the definition of the cost differ, and another error if the cost is not a valid amount.
 func (c Charge) checkUnder(account string, t Terms) error {
 	if !isSpendable(c.Cost) {
-		return fmt.Errorf("ledger: release %s: a cost is a positive ε, or a positive ρ and perhaps a δ below 1, in fractions of at most %d bits a side", c.Release, maxBits)
+		return fmt.Errorf("ledger: release %s: a cost is a positive ε, or a positive ρ and perhaps a δ below 1, in "+
+			"fractions of at most %d bits a side", c.Release, maxBits)
 	}
 	asked := c.Terms
 	if asked.Definition == t.Definition {
@@ -90,7 +93,8 @@ func (c Charge) namedAccounts() []string { return append([]string{c.Account}, c.
 // reserveEntry returns the entry that reserves c with the approvals that it uses.
 func (c Charge) reserveEntry(used []Approval) entry {
 	cost := normalForm(c.Cost)
-	return entry{Kind: kindReserve, Account: c.Account, Also: c.FurtherAccounts, Release: c.Release, PlanHash: c.PlanHash,
+	return entry{Kind: kindReserve, Account: c.Account, Also: c.FurtherAccounts, Release: c.Release,
+		PlanHash: c.PlanHash,
 		Cost:     &cost,
 		Template: c.Template, Corrects: c.Corrects, Mechanisms: c.Mechanisms, Approvals: used}
 }

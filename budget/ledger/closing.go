@@ -25,7 +25,8 @@ func (b *book) entriesToFinish(c Charge, seal string) ([]entry, error) {
 		return nil, &NoRelease{Account: c.Account, Release: c.Release, State: stateOf(p), Needs: "debited",
 			For: "to be finished"}
 	case p.state == Finished && p.seal != seal:
-		return nil, fmt.Errorf("ledger %s: release %s was finished on %s with other measurements (seal %s, these have %s): these must not be published: %w",
+		return nil, fmt.Errorf("ledger %s: release %s was finished on %s with other measurements (seal %s, these "+
+			"have %s): these must not be published: %w",
 			b.ledger, c.Release, p.date, shortHash(p.seal), shortHash(seal), p.closedError())
 	case p.state == Finished:
 		return nil, nil

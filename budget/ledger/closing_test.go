@@ -87,7 +87,8 @@ func TestEndings(t *testing.T) {
 		t.Errorf("the name of an abandoned release: %v; want *NameTaken", err)
 	}
 	for _, reason := range []string{"", " ", "two\nlines", strings.Repeat("x", maxTextBytes+1)} {
-		if l.Abandon(ctx, "people", "b", reason) == nil || errOfComparison(l.Compared(ctx, "people", "b", reason)) == nil {
+		if l.Abandon(ctx, "people", "b", reason) == nil ||
+			errOfComparison(l.Compared(ctx, "people", "b", reason)) == nil {
 			t.Errorf("the reason %.20q passes", reason)
 		}
 	}
@@ -147,11 +148,13 @@ func TestRecordCheck(t *testing.T) {
 		"date": func(r *Record) { r.Date = "2026-03-04" }, "number": func(r *Record) { r.Number = 2 },
 		"also":     func(r *Record) { r.FurtherAccounts = nil },
 		"corrects": func(r *Record) { r.Corrects = "x" }, "template": func(r *Record) { r.Template = "" },
-		"comparisons": func(r *Record) { r.Comparisons = 0 },
-		"witnessed":   func(r *Record) { r.Witnessed = true }, "approvals": func(r *Record) { r.Approvals = r.Approvals[:1] },
-		"body":     func(r *Record) { r.Proof.Body = strings.Replace(r.Proof.Body, "1/8", "1/9", 1) },
-		"sealed":   func(r *Record) { r.Proof.Sealed = hash("aa") },
-		"previous": func(r *Record) { r.Proof.Previous = hash("aa") }, "hash": func(r *Record) { r.Proof.Hash = hash("aa") },
+		"comparisons":      func(r *Record) { r.Comparisons = 0 },
+		"witnessed":        func(r *Record) { r.Witnessed = true },
+		"approvals":        func(r *Record) { r.Approvals = r.Approvals[:1] },
+		"body":             func(r *Record) { r.Proof.Body = strings.Replace(r.Proof.Body, "1/8", "1/9", 1) },
+		"sealed":           func(r *Record) { r.Proof.Sealed = hash("aa") },
+		"previous":         func(r *Record) { r.Proof.Previous = hash("aa") },
+		"hash":             func(r *Record) { r.Proof.Hash = hash("aa") },
 		"signature":        func(r *Record) { r.Proof.Signature = "" },
 		"office":           func(r *Record) { r.Proof.Office = o.officer.Public() },
 		"hash in capitals": func(r *Record) { r.Proof.Hash = strings.ToUpper(r.Proof.Hash) },
@@ -219,7 +222,8 @@ func TestAllowances(t *testing.T) {
 	}
 	assertSays(t, errors.New(s.String()),
 		"Each quarter may use ε = 1, by the day of the reservation; what one leaves does not carry over.",
-		"quarter   spent      reserved   left\n2026-Q1   ε = 0.75   ε = 0      ε = 0.25\n2026-Q2   ε = 1      ε = 0      ε = 0\n")
+		"quarter   spent      reserved   left\n2026-Q1   ε = 0.75   ε = 0      ε = 0.25\n"+
+			"2026-Q2   ε = 1      ε = 0      ε = 0\n")
 }
 
 // TestClock checks that days never go back: a clock that is slightly before midnight writes the later day, and any
@@ -281,7 +285,8 @@ func TestAWrongClock(t *testing.T) {
 				t.Errorf("%s on %s after 2026-03-02 is written", what, day)
 				continue
 			}
-			assertSays(t, err, "its last entry is of 2026-03-02", "the clock of this machine says "+day, "nothing was written")
+			assertSays(t, err, "its last entry is of 2026-03-02", "the clock of this machine says "+day,
+				"nothing was written")
 		}
 		must(t, l.Reserve(ctx, charge("a", "aa", "1"))) // which is reserved: nothing is written
 		debit(t, l, charge("e", "aa", "1"))
@@ -326,7 +331,8 @@ func TestTree(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Account != "register" || refused.ChargedTo != "quarter" {
 		t.Fatalf("got %v; want *Refused by the register", err)
 	}
-	assertSays(t, err, "account register refuses release a (charged to quarter, which counts here too): it asks for ρ = 0.25 and δ = 0, and ρ = 0.1 and δ = 0.000001 is left.")
+	assertSays(t, err, "account register refuses release a (charged to quarter, which counts here too): it asks for "+
+		"ρ = 0.25 and δ = 0, and ρ = 0.1 and δ = 0.000001 is left.")
 	r := debit(t, l, o.charge("quarter", "a", "1/10"))
 	if r.Record().Number != 1 {
 		t.Errorf("debit %d of the quarter; want 1", r.Record().Number)
@@ -346,14 +352,16 @@ func TestTree(t *testing.T) {
 	must(t, err)
 	assertSays(t, errors.New(q.String()), "Below register: what is reserved or spent here counts there too.",
 		"Every plan, and every grant, is signed in each of these roles",
-		"\nofficer         "+o.officer.Public().Fingerprint(), "Every entry is signed by the office's key, fingerprint "+
+		"\nofficer         "+o.officer.Public().Fingerprint(),
+		"Every entry is signed by the office's key, fingerprint "+
 			o.key.Public().Fingerprint())
 	var noParent *NoParent
 	if err := l.Init(ctx, Policy{Account: "x", Terms: zcdp, Cap: rho("1"), Parent: "zz"}); !errors.As(err, &noParent) {
 		t.Errorf("got %v; want *NoParent", err)
 	}
 	err = l.Init(ctx, Policy{Account: "x", Terms: zcdp, Cap: rho("1"), Parent: "pure"})
-	assertSays(t, err, "account x cannot lie below pure, which is counted otherwise (protects person, neighbours add-remove, cap ε = 1, official)")
+	assertSays(t, err, "account x cannot lie below pure, which is counted otherwise (protects person, neighbours "+
+		"add-remove, cap ε = 1, official)")
 }
 
 // TestAlso checks that a release of two data sets counts in both accounts and once in each account above both.
@@ -431,7 +439,8 @@ func TestHistory(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	assertSays(t, errors.New(all[1].What),
-		"opened: protects person, neighbours add-remove, cap ρ = 0.5 and δ = 0.000001, official, below register, ρ = 0.375 and δ = 0.0000001 a month, approved by methodologist and officer")
+		"opened: protects person, neighbours add-remove, cap ρ = 0.5 and δ = 0.000001, official, below register, ρ = "+
+			"0.375 and δ = 0.0000001 a month, approved by methodologist and officer")
 	above, err := l.History(ctx, "register")
 	must(t, err)
 	if len(above) != 5 || above[1].Account != "quarter" || above[4].Entry != 8 {
@@ -471,7 +480,8 @@ func TestJoint(t *testing.T) {
 			t.Errorf("ε %s at δ %s; want %v rounded up", at.Epsilon, at.Delta, bound.Value)
 		}
 	}
-	assertSays(t, errors.New(j.String()), "Planned together, these releases would have cost at most ε = "+j.At[0].Epsilon+
+	assertSays(t, errors.New(j.String()), "Planned together, these releases would have cost at most ε = "+
+		j.At[0].Epsilon+
 		" at δ = 1e-6", "the account adds up the cost of each")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
 	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
@@ -490,7 +500,8 @@ func TestJoint(t *testing.T) {
 	if coarse < fine || coarse > 1.2*fine {
 		t.Errorf("by the sum of ρ ε is %v; want a little above %v", coarse, fine)
 	}
-	assertSays(t, errors.New(a.jointPlan().String()), "computed from the sum of all ρ", "a looser bound than the ε in each release's own report")
+	assertSays(t, errors.New(a.jointPlan().String()), "computed from the sum of all ρ", "a looser bound than the ε "+
+		"in each release's own report")
 	post(Debited)
 	assertSays(t, errors.New(a.jointPlan().String()),
 		"is not known: of 35 releases debited, 1 came without a list of mechanisms")

@@ -153,7 +153,8 @@ func TestThePagesProgramsRun(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 		changed := filepath.Join(t.TempDir(), "changed.jsonl")
-		if err := os.WriteFile(changed, bytes.Replace(text, []byte(`\"epsilon\":\"1\"`), []byte(`\"epsilon\":\"2\"`), 1),
+		if err := os.WriteFile(changed, bytes.Replace(text, []byte(`\"epsilon\":\"1\"`), []byte(`\"epsilon\":\"2\"`),
+			1),
 			0o600); err != nil {
 			t.Fatal(err)
 		}

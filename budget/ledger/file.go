@@ -149,7 +149,8 @@ func createFile(ctx context.Context, path, absolute string) error {
 	}
 	if _, err := os.Stat(absolute + "-wal"); err == nil {
 		if _, err := os.Stat(absolute); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back next to it", path,
+			return fmt.Errorf("ledger %s is gone but the end of it, %s-wal, is there: put the file back next to it",
+				path,
 				filepath.Base(path))
 		}
 	}
@@ -184,7 +185,8 @@ func writeSchema(ctx context.Context, absolute string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	text := fmt.Sprintf("BEGIN; PRAGMA application_id = %d; %s INSERT INTO ledger (version, updates) VALUES (%d, 0); COMMIT; PRAGMA journal_mode = WAL;",
+	text := fmt.Sprintf("BEGIN; PRAGMA application_id = %d; %s INSERT INTO ledger (version, updates) VALUES (%d, 0); "+
+		"COMMIT; PRAGMA journal_mode = WAL;",
 		applicationID, schema, schemaVersion)
 	_, err = db.ExecContext(ctx, text)
 	return err
@@ -203,7 +205,8 @@ func (f *file) checkVersion(ctx context.Context) error {
 		return f.explain(err)
 	}
 	if version != schemaVersion {
-		return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", f.path, version, schemaVersion)
+		return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the "+
+			"dprelease that wrote it", f.path, version, schemaVersion)
 	}
 	if f.readOnly {
 		return nil
@@ -270,7 +273,8 @@ func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (
 	})
 	defer ws.closeAll()
 	if err == nil {
-		err = f.checkOpenFiles("what was just written may be in the file that was there before, so there is no receipt for it")
+		err = f.checkOpenFiles("what was just written may be in the file that was there before, so there is no " +
+			"receipt for it")
 	}
 	if err != nil {
 		return nil, err
@@ -362,7 +366,8 @@ func (f *file) upgrade(context.Context) ([]string, error) { return nil, nil }
 func (f *file) close() error { return f.db.Close() }
 
 func (f *file) damagedError(what string) error {
-	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the file for the auditor and restore the last copy whose head was noted", f.path, what)
+	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the file for the auditor "+
+		"and restore the last copy whose head was noted", f.path, what)
 }
 
 // codeOf returns the primary SQLite result code of err.
@@ -386,11 +391,13 @@ func (f *file) explain(err error) error {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT:
 		return f.damagedError(err.Error())
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w", f.path, err)
+		return fmt.Errorf("ledger %s is locked by another process: wait until that has ended, and run again: %w",
+			f.path, err)
 	case sqlite3.SQLITE_FULL:
 		return &DiskFull{Ledger: f.path, Err: err}
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH:
-		return fmt.Errorf("ledger %s cannot be opened as needed: check who may read and write it and its folder: %w", f.path,
+		return fmt.Errorf("ledger %s cannot be opened as needed: check who may read and write it and its folder: %w",
+			f.path,
 			err)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("the disk of ledger %s fails or is full: check it, and run again: %w", f.path, err)

@@ -262,7 +262,8 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 			"UPDATE entries SET sequence = 4 WHERE sequence = 5",
 			"UPDATE entries SET sequence = 5 WHERE sequence = -4"), 4},
 		"repeated": {alter(
-			"INSERT INTO entries (body, private, hash, signature) SELECT body, private, hash, signature FROM entries WHERE sequence = 9"), 10},
+			"INSERT INTO entries (body, private, hash, signature) SELECT body, private, hash, signature FROM entries " +
+				"WHERE sequence = 9"), 10},
 		"not an entry":  {alter("INSERT INTO entries (body, private, hash, signature) VALUES ('x', 'y', 'z', '')"), 10},
 		"second policy": {forged(capped("99").openingEntry(Official, new(epsilon("99")))), 10},
 		"rehearsal": {forged(Policy{Account: "made-up", Terms: person, Cap: epsilon("1")}.openingEntry(Rehearsal,
@@ -284,8 +285,9 @@ func TestTamperedEntriesAreRefused(t *testing.T) {
 			_, againErr := l.Debit(ctx, charge("a", "aa", "1"))
 			_, showErr := l.Show(ctx, "people")
 			_, listErr := l.Accounts(ctx)
-			for what, err := range map[string]error{"Verify": l.Verify(ctx), "Reserve": l.Reserve(ctx, charge("z", "ff", "1")),
-				"Cancel": l.Cancel(ctx, charge("d", "dd", "1")), "Init": l.Init(ctx, capped("6")),
+			for what, err := range map[string]error{"Verify": l.Verify(ctx),
+				"Reserve": l.Reserve(ctx, charge("z", "ff", "1")),
+				"Cancel":  l.Cancel(ctx, charge("d", "dd", "1")), "Init": l.Init(ctx, capped("6")),
 				"Debit": debitErr, "Debit again": againErr, "Show": showErr, "Accounts": listErr} {
 				var tampered *Tampered
 				if !errors.Is(err, ErrTampered) || !errors.As(err, &tampered) {

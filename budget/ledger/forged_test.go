@@ -43,7 +43,8 @@ func newOffice(t testing.TB) *office {
 // charge returns a charge on the account, approved by both roles.
 func (o *office) charge(account, release, amount string) Charge {
 	plan := digestOf(release).String()
-	return Charge{Account: account, Release: release, PlanHash: plan, Template: hash("7e"), Terms: zcdp, Cost: rho(amount),
+	return Charge{Account: account, Release: release, PlanHash: plan, Template: hash("7e"), Terms: zcdp,
+		Cost: rho(amount),
 		Approvals: []Approval{
 			Approval{Plan: plan, Role: "officer", Statement: "The budget allows it."}.Signed(o.officer),
 			Approval{Plan: plan, Role: "methodologist", Statement: "The bounds are sound."}.Signed(o.methods)}}
@@ -183,12 +184,13 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 			"reserves a release name that another plan holds"},
 		"corrects nothing": {reservationOf(with3(c, func(c *Charge) { c.Corrects = "zz" }), roles...),
 			"is not finished"},
-		"corrects unfinished": {reservationOf(with3(c, func(c *Charge) { c.Corrects = "a" }), roles...), "is not finished"},
-		"reserved twice":      {reservationOf(b, b.Approvals[1], b.Approvals[0]), "is reserved already"},
-		"reserved when done":  {reservationOf(done, done.Approvals[1], done.Approvals[0]), "is finished already"},
-		"debit unreserved":    {asDebit(c, func(*entry) {}), "debits what was not reserved"},
-		"debit after finish":  {asDebit(done, func(*entry) {}), "debits what was not reserved"},
-		"debit twice":         {asDebit(a, func(*entry) {}), "debits what was not reserved"},
+		"corrects unfinished": {reservationOf(with3(c, func(c *Charge) { c.Corrects = "a" }), roles...),
+			"is not finished"},
+		"reserved twice":     {reservationOf(b, b.Approvals[1], b.Approvals[0]), "is reserved already"},
+		"reserved when done": {reservationOf(done, done.Approvals[1], done.Approvals[0]), "is finished already"},
+		"debit unreserved":   {asDebit(c, func(*entry) {}), "debits what was not reserved"},
+		"debit after finish": {asDebit(done, func(*entry) {}), "debits what was not reserved"},
+		"debit twice":        {asDebit(a, func(*entry) {}), "debits what was not reserved"},
 		"cheaper debit": {asDebit(b, func(e *entry) { e.Cost = new(rho("1/32")) }),
 			"debits something else than what was reserved"},
 		"debit elsewhere": {asDebit(b, func(e *entry) { e.Also = []string{"other"} }),
@@ -214,9 +216,10 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 			"cannot follow: the release is finished"},
 		"withdraw unfinished": {with(ending(kindWithdraw, a), func(e *entry) { e.Reason = "x" }),
 			"cannot follow: the release is debited"},
-		"no reason":          {ending(kindAbandon, a), "is not an entry of kind"},
-		"blank reason":       {with(ending(kindAbandon, a), func(e *entry) { e.Reason = " \n" }), "gives no reason"},
-		"a reason to cancel": {with(ending(kindCancel, b), func(e *entry) { e.Reason = "x" }), "is not an entry of kind"},
+		"no reason":    {ending(kindAbandon, a), "is not an entry of kind"},
+		"blank reason": {with(ending(kindAbandon, a), func(e *entry) { e.Reason = " \n" }), "gives no reason"},
+		"a reason to cancel": {with(ending(kindCancel, b), func(e *entry) { e.Reason = "x" }),
+			"is not an entry of kind"},
 		"end of nothing": {with(ending(kindAbandon, c), func(e *entry) { e.Reason = "x" }),
 			"ends what was never reserved"},
 		"grant, unapproved": {grantOf("1"), "is not approved as account quarter asks (methodologist, officer)"},
@@ -242,19 +245,24 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 		"its own parent": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "x"}), "invalid policy"},
 		"parent in other terms": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Parent: "pure"}),
 			"opens an account below pure"},
-		"practice below office": {Policy{Account: "x", Terms: zcdp, Parent: "other"}.openingEntry(Practice, new(rho("9"))),
+		"practice below office": {Policy{Account: "x", Terms: zcdp, Parent: "other"}.openingEntry(Practice,
+			new(rho("9"))),
 			"opens an account below other"},
 		"rehearsal": {Policy{Account: "x", Terms: zcdp}.openingEntry(Rehearsal, nil),
 			"of a status that no file holds"},
 		"a role without keys": {
-			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Approvals: map[string][]sign.PublicKey{"officer": {}}}),
+			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"),
+				Approvals: map[string][]sign.PublicKey{"officer": {}}}),
 			"invalid policy"},
 		"a key in two roles": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"),
-			Approvals: map[string][]sign.PublicKey{"officer": {stranger.Public()}, "methodologist": {stranger.Public()}}}),
+			Approvals: map[string][]sign.PublicKey{"officer": {stranger.Public()},
+				"methodologist": {stranger.Public()}}}),
 			"invalid policy"},
 		"a strange allowance": {
-			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Allowance: &Allowance{"week", rho("1")}}), "invalid policy"},
-		"a relative witness": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Witness: "heads"}), "invalid policy"},
+			policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Allowance: &Allowance{"week", rho("1")}}),
+			"invalid policy"},
+		"a relative witness": {policy(Policy{Account: "x", Terms: zcdp, Cap: rho("9"), Witness: "heads"}),
+			"invalid policy"},
 	} {
 		before := *o.book
 		err := o.book.readLine(o.forged(t, forged.entry, &o.key))
@@ -378,7 +386,8 @@ func TestExportIsTampered(t *testing.T) {
 		"more behind":   append(append([]string{}, lines...), "{}\n"),
 		"cut":           {string(whole[:len(whole)-20])},
 		"empty":         nil,
-		"other key": append([]string{strings.Replace(lines[0], o.key.Public().String(), newKey(t).Public().String(), 1)},
+		"other key": append([]string{strings.Replace(lines[0], o.key.Public().String(), newKey(t).Public().String(),
+			1)},
 			lines[1:]...),
 		"no key": append([]string{`{"format":"dprelease.ledger/1"}` + "\n"}, lines[1:]...),
 	} {

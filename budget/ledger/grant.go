@@ -43,7 +43,8 @@ func (g Grant) checkUnder(t Terms) error {
 			g.Account, t.Definition, maxBits)
 	}
 	if !isOneLine(g.Reason) {
-		return fmt.Errorf("ledger: account %s: a grant needs a reason, one line of at most %d bytes", g.Account, maxTextBytes)
+		return fmt.Errorf("ledger: account %s: a grant needs a reason, one line of at most %d bytes", g.Account,
+			maxTextBytes)
 	}
 	return nil
 }
@@ -122,7 +123,8 @@ func (b *book) applyGrant(e entry, a *account) error {
 	if err != nil {
 		return err
 	}
-	a.granted, a.grantHashes[g.Hash()], a.commonDenominator = sum, true, commonDenominator(a.commonDenominator, g.Amount)
+	a.granted, a.grantHashes[g.Hash()], a.commonDenominator = sum, true,
+		commonDenominator(a.commonDenominator, g.Amount)
 	a.grants = append(a.grants, grant{amount: g.Amount, date: e.Date, reason: g.Reason})
 	return nil
 }

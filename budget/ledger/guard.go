@@ -54,7 +54,8 @@ END `
 // byOwner restricts opening accounts and raising caps to the owner of the tables: if a policy names no roles, nothing
 // else keeps a user who may release from raising a cap.
 var byOwner = guard{
-	table: "entries", name: "by_owner", events: "INSERT", granularity: "ROW", functionName: "by_owner", body: byOwnerBody,
+	table: "entries", name: "by_owner", events: "INSERT", granularity: "ROW", functionName: "by_owner",
+	body:    byOwnerBody,
 	purpose: "keeps whoever may release from opening accounts and raising caps",
 }
 
@@ -71,7 +72,8 @@ var guards = []guard{
 		purpose: "keeps the count of entries from being removed",
 	},
 	{
-		table: "ledger", name: "only_up", events: "UPDATE", granularity: "ROW", functionName: "only_up", body: onlyUpBody,
+		table: "ledger", name: "only_up", events: "UPDATE", granularity: "ROW", functionName: "only_up",
+		body:    onlyUpBody,
 		purpose: "keeps the count of entries from being lowered",
 	},
 }
@@ -82,7 +84,8 @@ const guardPath = "pg_catalog, pg_temp"
 // functionSQL returns the statement that creates or replaces the function. It runs with the rights of the user who
 // writes.
 func (g guard) functionSQL() string {
-	return fmt.Sprintf("CREATE OR REPLACE FUNCTION dprelease.%s() RETURNS trigger LANGUAGE plpgsql SECURITY INVOKER SET search_path = %s AS $$%s$$;", g.functionName, guardPath, g.body)
+	return fmt.Sprintf("CREATE OR REPLACE FUNCTION dprelease.%s() RETURNS trigger LANGUAGE plpgsql SECURITY INVOKER "+
+		"SET search_path = %s AS $$%s$$;", g.functionName, guardPath, g.body)
 }
 
 // triggerSQL returns the statement that creates the trigger.
@@ -91,7 +94,8 @@ func (g guard) triggerSQL() string {
 	if g.argument != "" {
 		argument = "'" + g.argument + "'"
 	}
-	return fmt.Sprintf("CREATE TRIGGER %[1]s BEFORE %[2]s ON dprelease.%[3]s FOR EACH %[4]s EXECUTE FUNCTION dprelease.%[5]s(%[6]s);ALTER TABLE dprelease.%[3]s ENABLE ALWAYS TRIGGER %[1]s;",
+	return fmt.Sprintf("CREATE TRIGGER %[1]s BEFORE %[2]s ON dprelease.%[3]s FOR EACH %[4]s EXECUTE FUNCTION "+
+		"dprelease.%[5]s(%[6]s);ALTER TABLE dprelease.%[3]s ENABLE ALWAYS TRIGGER %[1]s;",
 		g.name, g.events, g.table, g.granularity, g.functionName, argument)
 }
 
@@ -135,7 +139,10 @@ type Unguarded struct {
 }
 
 func (e *Unguarded) Error() string {
-	return fmt.Sprintf("ledger %s lacks %s. If an earlier dprelease made this ledger, its owner adds what is missing with `dprelease ledger upgrade --ledger ADDRESS`, once `dprelease ledger history` shows no account and no grant that nobody decided on; if a dprelease that knows the trigger made it, somebody with the owner's rights removed it: ask who",
+	return fmt.Sprintf("ledger %s lacks %s. If an earlier dprelease made this ledger, its owner adds what is missing "+
+		"with `dprelease ledger upgrade --ledger ADDRESS`, once `dprelease ledger history` shows no account and no "+
+		"grant that nobody decided on; if a dprelease that knows the trigger made it, somebody with the owner's "+
+		"rights removed it: ask who",
 		e.Ledger, e.Lacks)
 }
 
@@ -218,7 +225,8 @@ func (p *postgres) upgrade(ctx context.Context) (added []string, err error) {
 func (p *postgres) requireOwner(ctx context.Context, c *pgx.Conn) error {
 	var owner bool
 	if err := c.QueryRow(ctx,
-		"SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid = 'dprelease.entries'::regclass").Scan(&owner); err != nil {
+		"SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_catalog.pg_class WHERE oid = "+
+			"'dprelease.entries'::regclass").Scan(&owner); err != nil {
 		return p.explain(err)
 	}
 	if !owner {

@@ -54,7 +54,8 @@ func TestPostgresUpgrade(t *testing.T) {
 	if !errors.As(err, &lacks) || errors.Is(err, ErrTampered) {
 		t.Errorf("a ledger of an earlier version: %v", err)
 	}
-	assertSays(t, err, "lacks the trigger by_owner of dprelease.entries, which keeps whoever may release from opening accounts", "dprelease ledger upgrade", "removed it")
+	assertSays(t, err, "lacks the trigger by_owner of dprelease.entries, which keeps whoever may release from "+
+		"opening accounts", "dprelease ledger upgrade", "removed it")
 	_, err = releaser.Upgrade(ctx)
 	assertSays(t, err, "by the owner of its tables", "run as the one who keeps it")
 
@@ -88,7 +89,8 @@ func TestPostgresUpgrade(t *testing.T) {
 		t.Errorf("the upgraded ledger is of version %s", version)
 	}
 	if paths := ask(t, place,
-		"SELECT count(*)::text FROM pg_proc WHERE pronamespace = 'dprelease'::regnamespace AND proconfig = '{\"search_path=pg_catalog, pg_temp\"}'"); paths != "3" {
+		"SELECT count(*)::text FROM pg_proc WHERE pronamespace = 'dprelease'::regnamespace AND proconfig = "+
+			"'{\"search_path=pg_catalog, pg_temp\"}'"); paths != "3" {
 		t.Errorf("%s of 3 functions look names up in pg_catalog", paths)
 	}
 	assertSays(t, releaser.Grant(ctx, Grant{Account: "people", Amount: epsilon("5"), Reason: "Because I can."}),
@@ -99,7 +101,8 @@ func TestPostgresUpgrade(t *testing.T) {
 // A guard that was removed is missed, and no upgrade restores it as if it had always been there.
 func TestPostgresMissesItsGuards(t *testing.T) {
 	ctx := context.Background()
-	const back = "; ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up; UPDATE dprelease.ledger SET version = 3; ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up"
+	const back = "; ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up; UPDATE dprelease.ledger SET version = 3; " +
+		"ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up"
 	for statements, guard := range map[string]string{
 		"DROP TRIGGER by_owner ON dprelease.entries": "by_owner",
 		"DROP FUNCTION dprelease.by_owner() CASCADE": "by_owner",
@@ -121,9 +124,13 @@ func TestPostgresMissesItsGuards(t *testing.T) {
 		"ALTER FUNCTION dprelease.by_owner() RESET search_path":                                                       "by_owner",
 		"ALTER FUNCTION dprelease.by_owner() SECURITY DEFINER" +
 			back: "by_owner",
-		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner BEFORE INSERT ON dprelease.entries FOR EACH ROW WHEN (NEW.sequence < 0) EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner": "by_owner",
-		"DROP TRIGGER only_up ON dprelease.ledger; CREATE TRIGGER only_up BEFORE UPDATE OF one ON dprelease.ledger FOR EACH ROW EXECUTE FUNCTION dprelease.only_up(); ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up":                         "only_up",
-		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner AFTER INSERT ON dprelease.entries FOR EACH ROW EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner":                          "by_owner",
+		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner BEFORE INSERT ON dprelease.entries FOR " +
+			"EACH ROW WHEN (NEW.sequence < 0) EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries " +
+			"ENABLE ALWAYS TRIGGER by_owner": "by_owner",
+		"DROP TRIGGER only_up ON dprelease.ledger; CREATE TRIGGER only_up BEFORE UPDATE OF one ON dprelease.ledger " +
+			"FOR EACH ROW EXECUTE FUNCTION dprelease.only_up(); ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up": "only_up",
+		"DROP TRIGGER by_owner ON dprelease.entries; CREATE TRIGGER by_owner AFTER INSERT ON dprelease.entries FOR " +
+			"EACH ROW EXECUTE FUNCTION dprelease.by_owner(); ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER by_owner": "by_owner",
 	} {
 		place := testkit.Postgres(t)
 		l := freshAt(t, place, "10")
@@ -149,7 +156,8 @@ func upgradeError(ctx context.Context, l *Ledger) error {
 func TestPostgresUnguardedIsReported(t *testing.T) {
 	place := testkit.Postgres(t)
 	l := freshAt(t, place, "10")
-	server(t, place, "DROP FUNCTION dprelease.by_owner() CASCADE; ALTER TABLE dprelease.ledger DISABLE TRIGGER only_up; UPDATE dprelease.ledger SET version = 3; ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
+	server(t, place, "DROP FUNCTION dprelease.by_owner() CASCADE; ALTER TABLE dprelease.ledger DISABLE TRIGGER "+
+		"only_up; UPDATE dprelease.ledger SET version = 3; ALTER TABLE dprelease.ledger ENABLE ALWAYS TRIGGER only_up")
 	var lacks *Unguarded
 	if err := l.Verify(context.Background()); !errors.As(err, &lacks) {
 		t.Errorf("a ledger without by_owner, set back: %v", err)
@@ -164,7 +172,8 @@ func TestUpgradeOfOthers(t *testing.T) {
 		t.Errorf("a file: %q, %v", added, err)
 	}
 	place, l := unguarded(t)
-	server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept; UPDATE dprelease.entries SET body = replace(body, 'people', 'peoplf') WHERE sequence = 1; ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept")
+	server(t, place, "ALTER TABLE dprelease.entries DISABLE TRIGGER kept; UPDATE dprelease.entries SET body = "+
+		"replace(body, 'people', 'peoplf') WHERE sequence = 1; ALTER TABLE dprelease.entries ENABLE ALWAYS TRIGGER kept")
 	if err := upgradeError(ctx, l); !errors.Is(err, ErrTampered) {
 		t.Errorf("an altered chain: %v", err)
 	}

@@ -137,7 +137,8 @@ func approversInWords(approvals []Approval) string {
 	for _, a := range approvals {
 		name := fmt.Sprintf("%s %s", a.Role, a.Signer.Fingerprint())
 		if a.Standing != nil {
-			name += fmt.Sprintf(" (standing until %s, for %s)", a.Standing.Until, budget.Plural(a.Standing.Releases, "release"))
+			name += fmt.Sprintf(" (standing until %s, for %s)", a.Standing.Until,
+				budget.Plural(a.Standing.Releases, "release"))
 		}
 		names = append(names, name)
 	}

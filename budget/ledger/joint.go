@@ -126,7 +126,9 @@ func summedRho(all []Repeated) budget.Mechanism {
 func (j JointPlan) String() string {
 	switch {
 	case j.Unknown > 0:
-		return fmt.Sprintf("What one joint plan would have cost is not known: of %s debited, %d came without a list of mechanisms, as a secret sample does: what they cost is said of all units, and their mechanisms lose it for those that are drawn.",
+		return fmt.Sprintf("What one joint plan would have cost is not known: of %s debited, %d came without a list "+
+			"of mechanisms, as a secret sample does: what they cost is said of all units, and their mechanisms lose "+
+			"it for those that are drawn.",
 			budget.Plural(j.Releases, "release"), j.Unknown)
 	case len(j.At) == 0:
 		return "What one joint plan would have cost cannot be computed."
@@ -137,8 +139,10 @@ func (j JointPlan) String() string {
 	}
 	bound := ""
 	if j.Summed {
-		bound = " These ε are computed from the sum of all ρ, because there are too many different mechanisms to compose one by one. They are a looser bound than the ε in each release's own report."
+		bound = " These ε are computed from the sum of all ρ, because there are too many different mechanisms to " +
+			"compose one by one. They are a looser bound than the ε in each release's own report."
 	}
-	return fmt.Sprintf("Planned together, these releases would have cost at most %s.%s This is for information: the account adds up the cost of each release.",
+	return fmt.Sprintf("Planned together, these releases would have cost at most %s.%s This is for information: the "+
+		"account adds up the cost of each release.",
 		strings.Join(at, ", and "), bound)
 }

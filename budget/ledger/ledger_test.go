@@ -210,9 +210,11 @@ func TestRefused(t *testing.T) {
 		t.Errorf("got %+v", refused)
 	}
 	assertSays(t, err, "account people refuses release c: it asks for ε = 1.000000000001, and ε = 1 is left.",
-		"Used of the cap of ε = 6: ε = 4 is spent, and ε = 1 is reserved", "at most ε = 1.", "`dprelease ledger show people`")
+		"Used of the cap of ε = 6: ε = 4 is spent, and ε = 1 is reserved", "at most ε = 1.",
+		"`dprelease ledger show people`")
 	must(t, l.Reserve(ctx, charge("c", "cc", "1")))
-	assertSays(t, l.Reserve(ctx, charge("d", "dd", "1/1000000000000000000")), "ε = 0 is left", "admits no further release")
+	assertSays(t, l.Reserve(ctx, charge("d", "dd", "1/1000000000000000000")), "ε = 0 is left",
+		"admits no further release")
 	assertBalance(t, l, "4", "2", "0")
 }
 
@@ -254,8 +256,9 @@ func TestTermsMismatch(t *testing.T) {
 		"definition": {func(c *Charge) { c.Terms.Definition, c.Cost = Rho, rho("1") },
 			[]string{`"rho"`, `"epsilon"`, "`budget: {epsilon: …}`"}},
 		"cost": {func(c *Charge) { c.Cost = rho("1") }, []string{`"rho"`, `"epsilon"`}},
-		"pure on zcdp": {func(c *Charge) { c.Account = "zcdp" }, []string{`"epsilon" in the release and "rho" in the account`,
-			"a budget in rho"}},
+		"pure on zcdp": {func(c *Charge) { c.Account = "zcdp" },
+			[]string{`"epsilon" in the release and "rho" in the account`,
+				"a budget in rho"}},
 		"cost on zcdp": {func(c *Charge) { c.Account, c.Terms.Definition = "zcdp", Rho },
 			[]string{`"epsilon" in the release and "rho"`}},
 	} {
@@ -343,9 +346,11 @@ func TestInit(t *testing.T) {
 	l, _ := fresh(t, "6")
 	must(t, l.Init(ctx, capped("6.0")))
 	for name, err := range map[string]error{
-		"cap":        l.Init(ctx, capped("7")),
-		"neighbours": l.Init(ctx, Policy{Account: "people", Terms: Terms{"person", Replace, Epsilon}, Cap: epsilon("6")}),
-		"unit":       l.Init(ctx, Policy{Account: "people", Terms: Terms{"patient", AddRemove, Epsilon}, Cap: epsilon("6")}),
+		"cap": l.Init(ctx, capped("7")),
+		"neighbours": l.Init(ctx, Policy{Account: "people", Terms: Terms{"person", Replace, Epsilon},
+			Cap: epsilon("6")}),
+		"unit": l.Init(ctx, Policy{Account: "people", Terms: Terms{"patient", AddRemove, Epsilon},
+			Cap: epsilon("6")}),
 		"definition": l.Init(ctx, Policy{Account: "people", Terms: Terms{"person", AddRemove, Rho}, Cap: rho("6")}),
 		"practice":   l.InitPractice(ctx, capped("6")),
 	} {

@@ -155,9 +155,11 @@ func TestAgainstModel(t *testing.T) {
 					t.Fatal(err)
 				}
 				spent, reserved := m.used()
-				if s.Spent.Epsilon.Cmp(big.NewRat(spent, 12)) != 0 || s.Reserved.Epsilon.Cmp(big.NewRat(reserved, 12)) != 0 ||
+				if s.Spent.Epsilon.Cmp(big.NewRat(spent, 12)) != 0 ||
+					s.Reserved.Epsilon.Cmp(big.NewRat(reserved, 12)) != 0 ||
 					s.Left.Epsilon.Cmp(big.NewRat(modelCap-spent-reserved, 12)) != 0 {
-					t.Fatalf("spent %v, reserved %v, left %v; want %d, %d twelfths", s.Spent, s.Reserved, s.Left, spent, reserved)
+					t.Fatalf("spent %v, reserved %v, left %v; want %d, %d twelfths", s.Spent, s.Reserved, s.Left,
+						spent, reserved)
 				}
 			},
 		})

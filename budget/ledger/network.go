@@ -17,7 +17,8 @@ func requireLocalDisk(ledger, path string) error {
 		return nil
 	}
 	return fmt.Errorf("ledger %s lies on a network file system (%s), where locks and synced writes cannot be relied on: "+
-		"move it to a local disk of the one machine that measures, or keep the ledger in PostgreSQL (--ledger postgres://user@host/database)", ledger, kind)
+		"move it to a local disk of the one machine that measures, or keep the ledger in PostgreSQL (--ledger "+
+		"postgres://user@host/database)", ledger, kind)
 }
 
 // networkFileSystem is a variable only so that tests can replace it.

@@ -25,7 +25,8 @@ func requireOneName(ledger, absolute string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("ledger %s: asking how many names it has: %w", ledger, err)
 	}
 	if names > 1 {
-		return nil, fmt.Errorf("ledger %s has %d names (hard links), and under each it would be spent anew: see which one the others use, and remove this or those", ledger, names)
+		return nil, fmt.Errorf("ledger %s has %d names (hard links), and under each it would be spent anew: see "+
+			"which one the others use, and remove this or those", ledger, names)
 	}
 	real, err := filepath.EvalSymlinks(absolute)
 	if err != nil {
@@ -36,7 +37,8 @@ func requireOneName(ledger, absolute string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("ledger %s: asking whether it is mounted alone: %w", ledger, err)
 	}
 	if mounted {
-		return nil, fmt.Errorf("ledger %s is a file that is mounted alone, and would be spent anew where it comes from: mount the folder, not the file", ledger)
+		return nil, fmt.Errorf("ledger %s is a file that is mounted alone, and would be spent anew where it comes "+
+			"from: mount the folder, not the file", ledger)
 	}
 	return info, nil
 }
@@ -64,6 +66,8 @@ func clearStaged(absolute string) {
 // rememberOpenFiles records the files that the connection has open: the ledger as found before the connection was
 // opened, the log, and the index of the log. The last two exist as long as a process has them open.
 func (f *file) rememberOpenFiles(ctx context.Context, opened fs.FileInfo) error {
+	// An interruption at the end of a query would have database/sql drop the connection, and the log with it.
+	ctx = context.WithoutCancel(ctx)
 	var version int64
 	if err := f.db.QueryRowContext(ctx, "SELECT version FROM ledger").Scan(&version); err != nil { // opens the log
 		return f.explain(err)
@@ -91,7 +95,8 @@ func (f *file) checkOpenFiles(consequence string) error {
 			return fmt.Errorf("ledger %s: %s: %w", f.path, consequence, err)
 		}
 		if err != nil || !os.SameFile(opened, info) {
-			return fmt.Errorf("ledger %s: the file was replaced while a run was open (%s is another one, or gone): %s: see that nobody else restores or moves it, check it with `dprelease ledger verify`, and run again",
+			return fmt.Errorf("ledger %s: the file was replaced while a run was open (%s is another one, or gone): "+
+				"%s: see that nobody else restores or moves it, check it with `dprelease ledger verify`, and run again",
 				f.path, filepath.Base(path), consequence)
 		}
 	}

@@ -67,11 +67,13 @@ func (p Policy) check() error {
 		return err
 	}
 	if p.Parent != "" && (!namePattern.MatchString(p.Parent) || p.Parent == p.Account) {
-		return fmt.Errorf("ledger: account %s: %q is not the name of a parent account: use %s", p.Account, p.Parent, nameRule)
+		return fmt.Errorf("ledger: account %s: %q is not the name of a parent account: use %s", p.Account, p.Parent,
+			nameRule)
 	}
 	if a := p.Allowance; a != nil {
 		if a.Per != Year && a.Per != Quarter && a.Per != Month {
-			return fmt.Errorf("ledger: account %s: an allowance per %q is not known; expected %s, %s or %s", p.Account, a.Per,
+			return fmt.Errorf("ledger: account %s: an allowance per %q is not known; expected %s, %s or %s", p.Account,
+				a.Per,
 				Year, Quarter, Month)
 		}
 		if err := p.checkAmount("allowance", a.Cap); err != nil {
@@ -86,7 +88,8 @@ func (p Policy) check() error {
 
 func (p Policy) checkAmount(what string, c budget.Cost) error {
 	if !isSpendable(c) || c.Definition() != p.Terms.Definition {
-		return fmt.Errorf("ledger: account %s: the %s is not a positive amount in %s, in fractions of at most %d bits a side",
+		return fmt.Errorf("ledger: account %s: the %s is not a positive amount in %s, in fractions of at most %d "+
+			"bits a side",
 			p.Account, what, p.Terms.Definition, maxBits)
 	}
 	return nil
@@ -148,7 +151,8 @@ func (o storedPolicy) policyOf(account string) Policy {
 func (p Policy) equal(q Policy) bool {
 	sameAllowance := (p.Allowance == nil) == (q.Allowance == nil) &&
 		(p.Allowance == nil || p.Allowance.Per == q.Allowance.Per && p.Allowance.Cap.Equal(q.Allowance.Cap))
-	return p.Account == q.Account && p.Terms == q.Terms && p.Cap.Equal(q.Cap) && p.Parent == q.Parent && sameAllowance &&
+	return p.Account == q.Account && p.Terms == q.Terms && p.Cap.Equal(q.Cap) && p.Parent == q.Parent &&
+		sameAllowance &&
 		p.Witness == q.Witness && maps.EqualFunc(p.Approvals, q.Approvals, sameKeys)
 }
 

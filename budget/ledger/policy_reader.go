@@ -68,25 +68,32 @@ func policyShape() *shape.Shape {
 		[]string{"epsilon", "delta"}). // which readCap refuses, with the ρ to write in its place
 		WithMessage("exactly one of: epsilon; rho; rho with delta")
 	account := shape.Scalar("the name of an account: "+nameRule, namePattern.String())
-	keys := shape.List("a list of keys, such as [anna.pub]", shape.Scalar("a public key, or the file of one", `.`), 1, 0)
-	roles := shape.Dictionary("each role with its keys, such as {methodologist: [anna.pub]}", namePattern.String(), keys)
+	keys := shape.List("a list of keys, such as [anna.pub]", shape.Scalar("a public key, or the file of one", `.`), 1,
+		0)
+	roles := shape.Dictionary("each role with its keys, such as {methodologist: [anna.pub]}", namePattern.String(),
+		keys)
 	roles.Least = 1
 	return shape.Object("account, protects, neighbours and cap",
 		shape.Field{Key: "account", Shape: account, Required: "the name of the account", Fix: "account: lfs-2026q1"},
-		shape.Field{Key: "protects", Shape: shape.Scalar("a noun such as person, patient or enterprise, of at most 100 bytes",
+		shape.Field{Key: "protects", Shape: shape.Scalar(
+			"a noun such as person, patient or enterprise, of at most 100 bytes",
 			nounPattern.String()),
 			Required: "the noun of what is protected", Fix: "protects: person"},
-		shape.Field{Key: "neighbours", Shape: shape.Enum(AddRemove+" or "+Replace, AddRemove, Replace), Required: AddRemove +
-			" or " + Replace},
-		shape.Field{Key: "cap", Shape: limit, Required: "how much there is: {epsilon: …}, {rho: …} or {rho: …, delta: …}"},
+		shape.Field{Key: "neighbours", Shape: shape.Enum(AddRemove+" or "+Replace, AddRemove, Replace),
+			Required: AddRemove +
+				" or " + Replace},
+		shape.Field{Key: "cap", Shape: limit, Required: "how much there is: {epsilon: …}, {rho: …} or {rho: …, " +
+			"delta: …}"},
 		shape.Field{Key: "parent", Shape: account},
 		shape.Field{Key: "allowance", Shape: shape.Object("{per: quarter, cap: {…}}",
-			shape.Field{Key: "per", Shape: shape.Enum("year, quarter or month", string(Year), string(Quarter), string(Month)),
+			shape.Field{Key: "per", Shape: shape.Enum("year, quarter or month", string(Year), string(Quarter),
+				string(Month)),
 				Required: "year, quarter or month"},
 			shape.Field{Key: "cap", Shape: limit, Required: "how much of the account's cap may be used in a period"})},
 		shape.Field{Key: "approvals", Shape: roles},
 		shape.Field{Key: "witness",
-			Shape: shape.Scalar("an absolute path on another volume or host, as /mnt/safe/ledger.heads", `^(/|[A-Za-z]:[\\/])`)})
+			Shape: shape.Scalar("an absolute path on another volume or host, as /mnt/safe/ledger.heads",
+				`^(/|[A-Za-z]:[\\/])`)})
 }
 
 func amountShape() *shape.Shape {
@@ -118,7 +125,8 @@ func (r *policyReader) readPolicy(root document.Node) Policy {
 		r.reportProblem(n, fmt.Sprintf("a noun of %d bytes", len(p.Terms.Protects)), "one of at most 100")
 	}
 	if p.Parent != "" && p.Parent == p.Account {
-		r.reportProblem(root.Get("parent"), "an account is not its own parent", "another that is open in the same ledger")
+		r.reportProblem(root.Get("parent"), "an account is not its own parent",
+			"another that is open in the same ledger")
 	}
 	if n := root.Get("witness"); p.Witness != "" && !isOneLine(p.Witness) {
 		r.reportProblem(n, fmt.Sprintf("the path %q is too long, or not of plain text", document.Clip(p.Witness)),
@@ -138,7 +146,8 @@ func (r *policyReader) readAllowance(n document.Node, whole budget.Cost) *Allowa
 	if own, all := a.Cap.Definition(), whole.Definition(); own != "" && all != "" {
 		switch {
 		case own != all:
-			r.reportProblem(n.Get("cap"), fmt.Sprintf("the allowance is in %s and the cap in %s", own, all), "the same in both")
+			r.reportProblem(n.Get("cap"), fmt.Sprintf("the allowance is in %s and the cap in %s", own, all),
+				"the same in both")
 		case (a.Cap.Delta == nil) != (whole.Delta == nil):
 			r.reportProblem(n.Get("cap"), "one of allowance and cap has a delta and the other none",
 				"a delta in both, or in neither")

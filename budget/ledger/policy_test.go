@@ -33,7 +33,8 @@ func TestParsePolicy(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if p.Account != "lfs-panel" || p.Terms != (Terms{"person", AddRemove, want.definition}) || !p.Cap.Equal(want.limit) {
+		if p.Account != "lfs-panel" || p.Terms != (Terms{"person", AddRemove, want.definition}) ||
+			!p.Cap.Equal(want.limit) {
 			t.Errorf("%q: got %+v", text, p)
 		}
 		must(t, p.check())
@@ -46,8 +47,10 @@ func TestParseWholePolicy(t *testing.T) {
 	anna, err := sign.Generate(filepath.Join(folder, "anna"))
 	must(t, err)
 	bo, carl := newKey(t).Public(), newKey(t).Public()
-	text := "account: lfs-2026q1\nprotects: person\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\nparent: lfs-register\n" +
-		"allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}}\napprovals: {methodologist: [anna.pub, " + bo.String() +
+	text := "account: lfs-2026q1\nprotects: person\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\n" +
+		"parent: lfs-register\n" +
+		"allowance: {per: quarter, cap: {rho: 1/8, delta: 1e-7}}\napprovals: {methodologist: [anna.pub, " +
+		bo.String() +
 		"], officer: [" + carl.String() + "]}\nwitness: /mnt/safe/ledger.heads\n"
 	path := filepath.Join(folder, "policy.yaml")
 	p, err := ParsePolicy(path, []byte(text))
@@ -299,8 +302,10 @@ func FuzzParsePolicy(f *testing.F) {
 		"account: a\nprotects: trip\nneighbours: replace\ncap: {rho: 1/2, delta: 1e-6}\n",
 		"account: &x a\n<<: *x\n? [a]\n: b\n", "\xff\xfe", "a: !!binary x", "--- {}\n--- {}", "cap: {epsilon: 1e400}",
 		"%YAML 1.1\n---\n", "cap: {rho: 1/0}",
-		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\napprovals: {a: [b.pub, ed25519:x], a: {}}\nallowance: []\nwitness: ~\n",
-		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\nparent: b\nallowance: {per: year, cap: {epsilon: 1/2}}\napprovals: {a: [" + someKey + "]}\nwitness: /w\n",
+		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\n" +
+			"approvals: {a: [b.pub, ed25519:x], a: {}}\nallowance: []\nwitness: ~\n",
+		"account: a\nprotects: trip\nneighbours: replace\ncap: {epsilon: 1}\nparent: b\n" +
+			"allowance: {per: year, cap: {epsilon: 1/2}}\napprovals: {a: [" + someKey + "]}\nwitness: /w\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -332,7 +337,8 @@ func TestTheTutorialsTableIsComputed(t *testing.T) {
 		row := "> | " + epsilon
 		for _, delta := range []string{"1e-6", "1e-9"} {
 			_, err := ParsePolicy("p.yaml",
-				[]byte("account: a\nprotects: person\nneighbours: add-remove\ncap: {epsilon: "+epsilon+", delta: "+delta+"}\n"))
+				[]byte("account: a\nprotects: person\nneighbours: add-remove\ncap: {epsilon: "+epsilon+", delta: "+
+					delta+"}\n"))
 			var e *PolicyError
 			if !errors.As(err, &e) || len(e.Problems) != 1 {
 				t.Fatal(err)

@@ -39,7 +39,8 @@ CREATE TABLE dprelease.entries (
 // disk, and on the disks of the standbys that the server waits for. A writer that falls silent loses its turn.
 const (
 	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL lock_timeout = '%dms'"
+	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SET LOCAL " +
+		"idle_in_transaction_session_timeout = '60s'; SET LOCAL lock_timeout = '%dms'"
 )
 
 // commitWait is how long an update waits for the answer to COMMIT, even after an interruption.
@@ -79,7 +80,8 @@ func openPostgres(ctx context.Context, place string, create bool) (*postgres, er
 	found, err := p.findLedger(ctx)
 	if err == nil && !found {
 		if !create {
-			return nil, fmt.Errorf("no ledger in %s: open an account in it with `dprelease ledger init policy.yaml --ledger %s` (%w)", p.name, p.name, fs.ErrNotExist)
+			return nil, fmt.Errorf("no ledger in %s: open an account in it with `dprelease ledger init policy.yaml "+
+				"--ledger %s` (%w)", p.name, p.name, fs.ErrNotExist)
 		}
 		if err = p.createTables(ctx); err == nil {
 			_, err = p.findLedger(ctx)
@@ -98,12 +100,14 @@ func (p *postgres) checkPlace() error {
 	encrypted := p.config.TLSConfig != nil
 	for _, other := range p.config.Fallbacks {
 		if other.Host != p.config.Host || other.Port != p.config.Port {
-			return fmt.Errorf("ledger %s: the address names several servers, and one that answers when another does not may hold an older copy: name one, the primary", p.name)
+			return fmt.Errorf("ledger %s: the address names several servers, and one that answers when another does "+
+				"not may hold an older copy: name one, the primary", p.name)
 		}
 		encrypted = encrypted && other.TLSConfig != nil
 	}
 	if !encrypted && !address.IsLocal(p.config.Host) {
-		return fmt.Errorf("ledger %s: over a network the connection must be encrypted: add ?sslmode=verify-full to the address, and &sslrootcert=FILE where the server's certificate is of your own authority", p.name)
+		return fmt.Errorf("ledger %s: over a network the connection must be encrypted: add ?sslmode=verify-full to "+
+			"the address, and &sslrootcert=FILE where the server's certificate is of your own authority", p.name)
 	}
 	return nil
 }
@@ -142,11 +146,13 @@ func (p *postgres) findLedger(ctx context.Context) (found bool, err error) {
 			return p.counterError(err)
 		}
 		if version != postgresVersion && version != unguardedVersion {
-			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the dprelease that wrote it", p.name, version, postgresVersion)
+			return fmt.Errorf("ledger %s is written in version %d, and this dprelease reads version %d: use the "+
+				"dprelease that wrote it", p.name, version, postgresVersion)
 		}
 		var writes bool
 		if err := c.QueryRow(ctx,
-			"SELECT has_table_privilege('dprelease.entries', 'INSERT') AND has_column_privilege('dprelease.ledger', 'written', 'UPDATE')").Scan(&writes); err != nil {
+			"SELECT has_table_privilege('dprelease.entries', 'INSERT') AND has_column_privilege('dprelease.ledger', "+
+				"'written', 'UPDATE')").Scan(&writes); err != nil {
 			return p.explain(err)
 		}
 		p.readOnly = !writes
@@ -165,7 +171,8 @@ func (p *postgres) createTables(ctx context.Context) error {
 		var found, schema bool
 		var encoding string
 		if err := c.QueryRow(ctx,
-			"SELECT to_regclass('dprelease.ledger') IS NOT NULL, to_regnamespace('dprelease') IS NOT NULL, current_setting('server_encoding')").
+			"SELECT to_regclass('dprelease.ledger') IS NOT NULL, to_regnamespace('dprelease') IS NOT NULL, "+
+				"current_setting('server_encoding')").
 			Scan(&found, &schema, &encoding); err != nil {
 			return p.explain(err)
 		}
@@ -173,7 +180,8 @@ func (p *postgres) createTables(ctx context.Context) error {
 			return nil
 		}
 		if encoding != "UTF8" {
-			return fmt.Errorf("ledger %s: the database is encoded in %s: make one with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`", p.name, encoding)
+			return fmt.Errorf("ledger %s: the database is encoded in %s: make one with `CREATE DATABASE … ENCODING "+
+				"'UTF8' TEMPLATE template0`", p.name, encoding)
 		}
 		text := postgresTables
 		if !schema {
@@ -182,7 +190,8 @@ func (p *postgres) createTables(ctx context.Context) error {
 		for _, g := range guards {
 			text += g.functionSQL() + g.triggerSQL()
 		}
-		text += fmt.Sprintf("INSERT INTO dprelease.ledger (one, version, written) VALUES (true, %d, 0);", postgresVersion)
+		text += fmt.Sprintf("INSERT INTO dprelease.ledger (one, version, written) VALUES (true, %d, 0);",
+			postgresVersion)
 		if _, err := c.Exec(ctx, text); err != nil {
 			return p.explain(err)
 		}
@@ -261,9 +270,11 @@ func (p *postgres) takeTurn(ctx context.Context, c *pgx.Conn) (written int64, er
 	case fsync != "on":
 		return 0, fmt.Errorf("ledger %s: the server runs with fsync = %s, and would lose debits with the power: set fsync = on", p.name, fsync)
 	case pages != "on":
-		return 0, fmt.Errorf("ledger %s: the server runs with full_page_writes = %s, and could lose entries with a page that the power cuts in two: set full_page_writes = on", p.name, pages)
+		return 0, fmt.Errorf("ledger %s: the server runs with full_page_writes = %s, and could lose entries with a "+
+			"page that the power cuts in two: set full_page_writes = on", p.name, pages)
 	case commit != "on":
-		return 0, fmt.Errorf("ledger %s: the server runs with synchronous_commit = %s, and would lose debits with the power: set synchronous_commit = on", p.name, commit)
+		return 0, fmt.Errorf("ledger %s: the server runs with synchronous_commit = %s, and would lose debits with "+
+			"the power: set synchronous_commit = on", p.name, commit)
 	case !logged:
 		return 0, fmt.Errorf("ledger %s: its tables are UNLOGGED, and would be empty after a crash: ALTER TABLE … SET LOGGED",
 			p.name)
@@ -299,7 +310,8 @@ func (p *postgres) requireOneRow(tag pgconn.CommandTag, err error) error {
 		return p.explain(err)
 	}
 	if tag.RowsAffected() != 1 {
-		return fmt.Errorf("ledger %s: the database dropped an entry: see which rules, triggers and row policies were put on the schema dprelease", p.name)
+		return fmt.Errorf("ledger %s: the database dropped an entry: see which rules, triggers and row policies were "+
+			"put on the schema dprelease", p.name)
 	}
 	return nil
 }
@@ -359,13 +371,15 @@ func (p *postgres) commitResult(tag pgconn.CommandTag, err error, warning string
 	case err == nil:
 		err = errors.New(warning)
 	}
-	return fmt.Errorf("ledger %s: it cannot be told whether the entry was written, as the connection was lost at COMMIT (%w): run again: the same charge again tells, and costs nothing more", p.name, err)
+	return fmt.Errorf("ledger %s: it cannot be told whether the entry was written, as the connection was lost at "+
+		"COMMIT (%w): run again: the same charge again tells, and costs nothing more", p.name, err)
 }
 
 func (p *postgres) close() error { return nil }
 
 func (p *postgres) damagedError(what string) error {
-	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the database for the auditor and restore the last copy whose head was noted", p.name, what)
+	return fmt.Errorf("ledger %s is damaged (%s): nothing is spent from it any more: keep the database for the "+
+		"auditor and restore the last copy whose head was noted", p.name, what)
 }
 
 // counterError returns the error of reading the counter: *Tampered if its row is gone.
@@ -402,13 +416,17 @@ func (p *postgres) explain(err error) error {
 
 // postgresAdvice holds, by SQLSTATE, messages that take the name of the ledger and the error and say what to do.
 var postgresAdvice = map[string]string{
-	"28P01":    adviceNotAdmitted,
-	"28000":    adviceNotAdmitted,
-	"3D000":    "ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w",
-	"42501":    "ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on dprelease.ledger; who makes it needs CREATE on the database: %w",
-	ownersOnly: "ledger %s: accounts are opened, and caps raised, by the owner of its tables: run as the one who keeps it: %w",
-	"25006":    "ledger %s may only be read by this user: run as the one who keeps it: %w",
-	"55P03":    "ledger %s is locked by another process: wait until that has ended, and run again: %w",
+	"28P01": adviceNotAdmitted,
+	"28000": adviceNotAdmitted,
+	"3D000": "ledger %s: there is no such database: create it first (createdb), encoded in UTF8: %w",
+	"42501": "ledger %s cannot be opened as needed: have its owner grant this user USAGE on the schema dprelease " +
+		"and SELECT on its tables, and to one who releases INSERT on dprelease.entries and UPDATE (written) on " +
+		"dprelease.ledger; who makes it needs CREATE on the database: %w",
+	ownersOnly: "ledger %s: accounts are opened, and caps raised, by the owner of its tables: run as the one who " +
+		"keeps it: %w",
+	"25006": "ledger %s may only be read by this user: run as the one who keeps it: %w",
+	"55P03": "ledger %s is locked by another process: wait until that has ended, and run again: %w",
 }
 
-const adviceNotAdmitted = "ledger %s does not let this user in: check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf: %w"
+const adviceNotAdmitted = "ledger %s does not let this user in: check the user, the password (PGPASSWORD or " +
+	"~/.pgpass) and the server's pg_hba.conf: %w"

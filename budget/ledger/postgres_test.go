@@ -75,7 +75,8 @@ func TestPostgresThatWouldLoseDebitsIsRefused(t *testing.T) {
 // settled waits until new sessions have a setting.
 func settled(t testing.TB, place, setting, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ask(t, place, "SHOW "+setting) != want; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); ask(t, place,
+		"SHOW "+setting) != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not become %s", setting, want)
 		}
@@ -90,7 +91,8 @@ func TestPostgresCommitsDurably(t *testing.T) {
 	name := strings.TrimPrefix(must1(url.Parse(place)).Path, "/")
 	server(t, place, "ALTER DATABASE "+name+" SET synchronous_commit = off",
 		"CREATE TABLE seen (setting text)",
-		"CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$",
+		"CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen VALUES "+
+			"(current_setting('synchronous_commit')); RETURN NEW; END $$",
 		"CREATE TRIGGER see BEFORE INSERT ON dprelease.entries FOR EACH ROW EXECUTE FUNCTION see()")
 	if got := ask(t, place, "SHOW synchronous_commit"); got != "off" {
 		t.Fatalf("synchronous_commit is %s", got)
@@ -165,7 +167,8 @@ func TestPostgresRoles(t *testing.T) {
 	for _, body := range []string{`{"kind":"grant","date":"2026-01-01","account":"people"}`,
 		`{"kind":"init","date":"2026-01-01","account":"other"}`} {
 		for _, before := range []string{"",
-			"CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE FUNCTION pg_has_role(name, oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "} {
+			"CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE FUNCTION pg_has_role(name, oid, text) RETURNS boolean " +
+				"LANGUAGE sql AS 'SELECT true'; "} {
 			if before != "" {
 				server(t, place, "GRANT CREATE ON DATABASE "+name+" TO "+role("releaser"))
 				before += "SET search_path = " + role("releaser") + ", pg_catalog; "
@@ -188,7 +191,8 @@ func TestPostgresAddresses(t *testing.T) {
 	socket := must1(url.Parse(place)).Query().Get("host")
 	for says, addresses := range map[string][]string{
 		"names several servers": {
-			at(t, place, "", "", t.TempDir()+","+socket, ""), "postgres://keeper@127.0.0.1:1,127.0.0.1:2/test?connect_timeout=1",
+			at(t, place, "", "", t.TempDir()+","+socket, ""),
+			"postgres://keeper@127.0.0.1:1,127.0.0.1:2/test?connect_timeout=1",
 			"postgres://keeper@192.0.2.1,192.0.2.2/test?sslmode=verify-full&connect_timeout=1",
 		},
 		"must be encrypted: add ?sslmode=verify-full": {
@@ -324,7 +328,8 @@ func TestPostgresStandbyIsRefused(t *testing.T) {
 	})
 	databases := "SELECT count(*)::text FROM pg_database WHERE datname = '" +
 		strings.TrimPrefix(must1(url.Parse(place)).Path, "/") + "'"
-	for deadline := time.Now().Add(10 * time.Second); ask(t, everybodys, databases) != "1" && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Second); ask(t, everybodys, databases) != "1" &&
+		time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond) // it does lag behind
 	}
 	_, err := openStore(ctx, place, true)

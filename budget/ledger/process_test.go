@@ -133,7 +133,8 @@ func TestManyProcessesOneCap(t *testing.T) {
 				total++
 				release, hash, _ := strings.Cut(strings.TrimSpace(line), " ")
 				if recorded[release] != hash {
-					t.Errorf("process %d was paid for %s (%s), and the table has %q", i, release, hash, recorded[release])
+					t.Errorf("process %d was paid for %s (%s), and the table has %q", i, release, hash,
+						recorded[release])
 				}
 			}
 		}
@@ -280,7 +281,8 @@ func killed(t *testing.T, place string, kills int) {
 			}
 		}
 		if len(recorded) > limit || len(recorded) < len(kept) || len(recorded) > len(kept)+2*(round+1) {
-			t.Errorf("round %d: %d debits under a cap of %d, %d receipts were kept; want at most one more a kill", round,
+			t.Errorf("round %d: %d debits under a cap of %d, %d receipts were kept; want at most one more a kill",
+				round,
 				len(recorded), limit, len(kept))
 		}
 		s := show(t, l)

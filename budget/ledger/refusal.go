@@ -42,7 +42,8 @@ func (e *Tampered) Unwrap() error { return ErrTampered }
 type NotHeld struct{ Ledger, Release, Hash string }
 
 func (e *NotHeld) Error() string {
-	return fmt.Sprintf("ledger %s is an older copy, or another ledger: it does not hold the debit of release %s (hash %s); find the newest copy, whose head the witness and the minutes have",
+	return fmt.Sprintf("ledger %s is an older copy, or another ledger: it does not hold the debit of release %s "+
+		"(hash %s); find the newest copy, whose head the witness and the minutes have",
 		e.Ledger, e.Release, shortHash(e.Hash))
 }
 
@@ -116,7 +117,8 @@ func (e *Refused) Error() string {
 		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
 	}
 	if !e.Reserved.IsZero() {
-		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` lists them.",
+		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` "+
+			"lists them.",
 			e.Account)
 	}
 	return b.String()
@@ -147,7 +149,8 @@ func (e *Unapproved) Error() string {
 	if e.Grant {
 		b.WriteString(" Have it signed: give `dprelease ledger grant` the same amount and reason with --role ROLE --key FILE")
 	} else {
-		fmt.Fprintf(&b, " Have it signed with `dprelease approve %s --role ROLE --key FILE`, and leave the approval next to the plan", cmp.Or(e.PlanFile, "PLAN"))
+		fmt.Fprintf(&b, " Have it signed with `dprelease approve %s --role ROLE --key FILE`, and leave the approval "+
+			"next to the plan", cmp.Or(e.PlanFile, "PLAN"))
 	}
 	return b.String()
 }
@@ -160,14 +163,17 @@ type WrongKey struct {
 
 func (e *WrongKey) Error() string {
 	if e.Needed.IsZero() {
-		return fmt.Sprintf("ledger %s is not signed, and an office key was given (fingerprint %s): nothing was written; if it was always kept without a key leave the key out, and else ask the auditor: another ledger may have been put in the place of the signed one",
+		return fmt.Sprintf("ledger %s is not signed, and an office key was given (fingerprint %s): nothing was "+
+			"written; if it was always kept without a key leave the key out, and else ask the auditor: another "+
+			"ledger may have been put in the place of the signed one",
 			e.Ledger, e.Given.Fingerprint())
 	}
 	given := "none was given"
 	if !e.Given.IsZero() {
 		given = "another was given (fingerprint " + e.Given.Fingerprint() + ")"
 	}
-	return fmt.Sprintf("ledger %s is signed by the office's key with the fingerprint %s, and %s: nothing was written; give the office's key (--office-key FILE, or DPRELEASE_OFFICE_KEY)",
+	return fmt.Sprintf("ledger %s is signed by the office's key with the fingerprint %s, and %s: nothing was "+
+		"written; give the office's key (--office-key FILE, or DPRELEASE_OFFICE_KEY)",
 		e.Ledger, e.Needed.Fingerprint(), given)
 }
 
@@ -205,7 +211,8 @@ func (e *TermsMismatch) Error() string {
 	note("the neighbouring relation", e.Charge.Neighbours, e.Policy.Neighbours,
 		fmt.Sprintf("`neighbours: %s`", e.Policy.Neighbours))
 	note("the definition of privacy loss", e.Charge.Definition, e.Policy.Definition, definitionFix(e.Policy.Definition))
-	return fmt.Sprintf("account %s refuses release %s: %s. Write %s in the release, or publish under an account with the release's terms",
+	return fmt.Sprintf("account %s refuses release %s: %s. Write %s in the release, or publish under an account with "+
+		"the release's terms",
 		e.Account, e.Release, strings.Join(differ, "; "), strings.Join(change, " and "))
 }
 
@@ -220,7 +227,8 @@ func definitionFix(definition string) string {
 type NoAccount struct{ Ledger, Account string }
 
 func (e *NoAccount) Error() string {
-	return fmt.Sprintf("ledger %s has no account %s: write its policy and create it with `dprelease ledger init policy.yaml`", e.Ledger, e.Account)
+	return fmt.Sprintf("ledger %s has no account %s: write its policy and create it with `dprelease ledger init "+
+		"policy.yaml`", e.Ledger, e.Account)
 }
 
 // NoParent is the error that an account cannot lie below the one that its policy names.
@@ -231,9 +239,11 @@ type NoParent struct {
 
 func (e *NoParent) Error() string {
 	if e.ParentState == "" {
-		return fmt.Sprintf("ledger %s: account %s names the parent %s, which is not open: open that first with `dprelease ledger init`", e.Ledger, e.Account, e.Parent)
+		return fmt.Sprintf("ledger %s: account %s names the parent %s, which is not open: open that first with "+
+			"`dprelease ledger init`", e.Ledger, e.Account, e.Parent)
 	}
-	return fmt.Sprintf("ledger %s: account %s cannot lie below %s, which is counted otherwise (%s): give both the same protects, neighbours and kind of cap",
+	return fmt.Sprintf("ledger %s: account %s cannot lie below %s, which is counted otherwise (%s): give both the "+
+		"same protects, neighbours and kind of cap",
 		e.Ledger, e.Account, e.Parent, e.ParentState)
 }
 
@@ -247,10 +257,13 @@ type NameTaken struct {
 
 func (e *NameTaken) Error() string {
 	if e.State == Reserved {
-		return fmt.Sprintf("release name %s is reserved in account %s by another plan (%s, this one is %s): choose a new name, or cancel that release",
+		return fmt.Sprintf("release name %s is reserved in account %s by another plan (%s, this one is %s): choose a "+
+			"new name, or cancel that release",
 			e.Release, e.Account, shortHash(e.TakenBy), shortHash(e.PlanHash))
 	}
-	return fmt.Sprintf("release name %s was spent in account %s by another plan (%s, this one is %s): choose a new name; or, where this is to be that release again, put its folder %[1]s.measured back and `dprelease publish` it, which asks for no plan and costs nothing",
+	return fmt.Sprintf("release name %s was spent in account %s by another plan (%s, this one is %s): choose a new "+
+		"name; or, where this is to be that release again, put its folder %[1]s.measured back and `dprelease "+
+		"publish` it, which asks for no plan and costs nothing",
 		e.Release, e.Account, shortHash(e.TakenBy), shortHash(e.PlanHash))
 }
 
@@ -270,13 +283,18 @@ type Closed struct {
 func (e *Closed) Error() string {
 	switch e.State {
 	case Abandoned, Withdrawn:
-		return fmt.Sprintf("release %s was measured on %s (account %s) and %s on %s (%s): what it cost stays spent, and it cannot be drawn again: give the release a new name (and a new debit)",
+		return fmt.Sprintf("release %s was measured on %s (account %s) and %s on %s (%s): what it cost stays spent, "+
+			"and it cannot be drawn again: give the release a new name (and a new debit)",
 			e.Release, e.Date, e.Account, e.State, e.Since, e.Reason)
 	}
 	if e.State == Finished {
-		return fmt.Sprintf("release %s was measured on %s (account %s), is finished and cannot be drawn again: put its folder %s back where it was, or name the folder that it is in (--out), and run again, which costs nothing; only where it is lost give the release a new name (and a new debit)",
+		return fmt.Sprintf("release %s was measured on %s (account %s), is finished and cannot be drawn again: put "+
+			"its folder %s back where it was, or name the folder that it is in (--out), and run again, which costs "+
+			"nothing; only where it is lost give the release a new name (and a new debit)",
 			e.Release, e.Date, e.Account, cmp.Or(e.Folder, e.Release+".measured"))
 	}
-	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: run it again with the state directory and the output folder that it began in (--state, --out), where its noise key or its measurements are; only where these are lost give the release a new name (and a new debit)",
+	return fmt.Sprintf("release %s was debited under this plan on %s (account %s) and cannot be drawn again: run it "+
+		"again with the state directory and the output folder that it began in (--state, --out), where its noise key "+
+		"or its measurements are; only where these are lost give the release a new name (and a new debit)",
 		e.Release, e.Date, e.Account)
 }

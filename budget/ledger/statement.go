@@ -190,7 +190,8 @@ func (b *book) standingApprovals(a *account) []StandingUse {
 func (s Statement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Privacy account %s: %s\n", s.Account, s.Status.inWords())
-	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n", s.Protects, s.neighboursInWords(),
+	fmt.Fprintf(&b, "Protects each %s; neighbouring tables differ by %s. Opened %s.\n", s.Protects,
+		s.neighboursInWords(),
 		s.Opened)
 	if s.Parent != "" {
 		fmt.Fprintf(&b, "Below %s: what is reserved or spent here counts there too.\n", s.Parent)
@@ -336,10 +337,12 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	}
 	w.Flush()
 	if states[Reserved] {
-		b.WriteString("What is reserved counts against the cap until its release is finished (run it again) or cancelled.\n")
+		b.WriteString("What is reserved counts against the cap until its release is finished (run it again) or " +
+			"cancelled.\n")
 	}
 	if states[Debited] {
-		b.WriteString("What is debited is spent; its release is not finished: run it again, and it resumes at no further cost.\n")
+		b.WriteString("What is debited is spent; its release is not finished: run it again, and it resumes at no " +
+			"further cost.\n")
 	}
 }
 
@@ -391,20 +394,25 @@ func (s Statement) Trust() []string {
 	switch {
 	case s.Unwitnessed != "":
 		lines = append(lines, fmt.Sprintf(
-			"The witness cannot answer for this copy (%s): a rollback of the ledger to an older copy would not have been noticed now.", s.Unwitnessed))
+			"The witness cannot answer for this copy (%s): a rollback of the ledger to an older copy would not have "+
+				"been noticed now.", s.Unwitnessed))
 	case len(s.Near) > 0 && !s.Witnessed:
 		lines = append(lines, fmt.Sprintf(
-			"The newest heads are kept in %s too, on the disk of the ledger: an older copy of its file is noticed, but not one of the disk.", strings.Join(s.Near, " and ")))
+			"The newest heads are kept in %s too, on the disk of the ledger: an older copy of its file is noticed, "+
+				"but not one of the disk.", strings.Join(s.Near, " and ")))
 	case len(s.Witnesses) > 0 && !s.Witnessed:
 		lines = append(lines, fmt.Sprintf(
-			"The newest heads are kept in %s too, but account %s, or one above it, names no witness: a rollback of the ledger to a copy from before that one was named cannot be detected.",
+			"The newest heads are kept in %s too, but account %s, or one above it, names no witness: a rollback of "+
+				"the ledger to a copy from before that one was named cannot be detected.",
 			strings.Join(s.Witnesses, " and "), s.Account))
 	case len(s.Witnesses) > 0:
-		lines = append(lines, fmt.Sprintf("The newest heads are kept in %s too: an older copy of the ledger is noticed.",
+		lines = append(lines, fmt.Sprintf(
+			"The newest heads are kept in %s too: an older copy of the ledger is noticed.",
 			strings.Join(s.Witnesses, " and ")))
 	default:
 		lines = append(lines, "This ledger has no witness: a rollback of its file to an older copy cannot be detected.",
-			"Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends before that entry.")
+			"Keep the entry number and the head above elsewhere, in the minutes for instance: an older copy ends "+
+				"before that entry.")
 	}
 	return lines
 }

@@ -46,7 +46,8 @@ func loadWitnessed(load func() (*book, error)) (*book, error) {
 		if seen[path], err = readHeads(path, text); err != nil {
 			unread = append(unread, err.Error())
 		} else if newest := newestSequence(seen[path]); newest < least {
-			unread = append(unread, fmt.Sprintf("the witness %s knows nothing of entries %d to %d", path, newest+1, least))
+			unread = append(unread, fmt.Sprintf("the witness %s knows nothing of entries %d to %d", path, newest+1,
+				least))
 		}
 	}
 	for path, heads := range seen {
@@ -98,7 +99,8 @@ func applyChange(b *book, change func(*book) ([]line, error), insert func(line) 
 type missingLedger struct{ place string }
 
 func (e *missingLedger) Error() string {
-	return fmt.Sprintf("no ledger at %s: if it lies on a disk that is not mounted, mount that; for a new one open an account in it with "+
+	return fmt.Sprintf("no ledger at %s: if it lies on a disk that is not mounted, mount that; for a new one open an "+
+		"account in it with "+
 		"`dprelease ledger init policy.yaml --ledger %[1]s`", e.place)
 }
 

@@ -119,7 +119,8 @@ func TestAnUpdateThatFailsWritesNothing(t *testing.T) {
 // reserving returns the entry that reserves c on a day.
 func reserving(c Charge, day string) entry {
 	cost := normalForm(c.Cost)
-	return entry{Kind: kindReserve, Date: day, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash, Cost: &cost,
+	return entry{Kind: kindReserve, Date: day, Account: c.Account, Release: c.Release, PlanHash: c.PlanHash,
+		Cost: &cost,
 		time: day + "T12:00:00Z"}
 }
 
@@ -315,7 +316,8 @@ func TestSignedEntriesLast(t *testing.T) {
 		assertBalance(t, keyless, "1", "0", "9")
 		_, err = keyless.Debit(ctx, charge("b", "bb", "1"))
 		assertSays(t, err, key.Public().Fingerprint())
-		alter(t, place, "UPDATE {entries} SET signature = (SELECT signature FROM {entries} AS other WHERE other.sequence = 2) WHERE sequence = 3")
+		alter(t, place, "UPDATE {entries} SET signature = (SELECT signature FROM {entries} AS other WHERE "+
+			"other.sequence = 2) WHERE sequence = 3")
 		var tampered *Tampered
 		if err := keyless.Verify(ctx); !errors.As(err, &tampered) || tampered.Sequence != 3 {
 			t.Errorf("an entry with the signature of another: %v", err)

@@ -58,7 +58,8 @@ func rowsOf(t testing.TB, place string) []row {
 func below(place, statement string) string {
 	words := strings.NewReplacer("{entries}", "entries", "{counter}", "sqlite_sequence", "{count}", "seq")
 	if address.IsAddress(place) {
-		words = strings.NewReplacer("{entries}", "dprelease.entries", "{counter}", "dprelease.ledger", "{count}", "written")
+		words = strings.NewReplacer("{entries}", "dprelease.entries", "{counter}", "dprelease.ledger", "{count}",
+			"written")
 	}
 	return words.Replace(statement)
 }
@@ -103,7 +104,8 @@ func putBack(t testing.TB, place string, rows []row) {
 	t.Helper()
 	statements := []string{"DELETE FROM {entries}"}
 	for _, r := range rows {
-		statements = append(statements, fmt.Sprintf("INSERT INTO {entries} VALUES (%d, '%s', '%s', '%s', '%s')", r.sequence,
+		statements = append(statements, fmt.Sprintf("INSERT INTO {entries} VALUES (%d, '%s', '%s', '%s', '%s')",
+			r.sequence,
 			r.body, r.private, r.hash, r.signature))
 	}
 	counted := fmt.Sprintf("INSERT INTO {counter} VALUES ('entries', %d)", len(rows))
@@ -149,7 +151,8 @@ func TestTamperingFromBelow(t *testing.T) {
 			"UPDATE {entries} SET sequence = 4 WHERE sequence = 5",
 			"UPDATE {entries} SET sequence = 5 WHERE sequence = 100"}, 4},
 		"contents swapped": {[]string{
-			"UPDATE {entries} SET body = (SELECT body FROM {entries} AS other WHERE other.sequence = 2) WHERE sequence = 4"}, 4},
+			"UPDATE {entries} SET body = (SELECT body FROM {entries} AS other WHERE other.sequence = 2) WHERE " +
+				"sequence = 4"}, 4},
 		"repeated": {[]string{
 			"INSERT INTO {entries} SELECT 10, body, private, hash, signature FROM {entries} WHERE sequence = 9",
 			"UPDATE {counter} SET {count} = 10"}, 10},

@@ -137,7 +137,8 @@ func (m *treeModel) reserve(h held, approval string) string {
 	}
 	direct := append([]string{h.account}, h.also...)
 	for _, old := range m.charges {
-		if old.account == h.account && old.release == h.release && old.plan == h.plan && !slices.Equal(old.also, h.also) {
+		if old.account == h.account && old.release == h.release && old.plan == h.plan &&
+			!slices.Equal(old.also, h.also) {
 			return "other"
 		}
 	}
@@ -264,7 +265,8 @@ func TestTreeAgainstModel(t *testing.T) {
 				Terms:    Terms{"person", Replace, Rho}, Cost: twelfths(h.cost)}
 			switch approval {
 			case "plan":
-				c.Approvals = []Approval{Approval{Plan: hash("99"), Role: "officer", Statement: "Of another plan."}.Signed(officer),
+				c.Approvals = []Approval{Approval{Plan: hash("99"), Role: "officer",
+					Statement: "Of another plan."}.Signed(officer),
 					Approval{Plan: hash(h.plan), Role: "officer", Statement: "Read."}.Signed(officer), standing}
 			case "standing":
 				c.Approvals = []Approval{standing}
@@ -323,7 +325,8 @@ func TestTreeAgainstModel(t *testing.T) {
 				g := Grant{Account: name, Amount: twelfths(5), Reason: fmt.Sprint("need ", grants/3)} // some come again
 				signed := rapid.Bool().Draw(t, "signed")
 				if signed {
-					g.Approvals = []Approval{Approval{Plan: g.Hash(), Role: "officer", Statement: "Yes."}.Signed(officer)}
+					g.Approvals = []Approval{Approval{Plan: g.Hash(), Role: "officer",
+						Statement: "Yes."}.Signed(officer)}
 				}
 				key := fmt.Sprint(name, g.Reason)
 				want := ""

@@ -56,7 +56,10 @@ func TestOnlyTheTrustedLedgerIsRead(t *testing.T) {
 		key, other := newKey(t), newKey(t)
 		must(t, signedAt(t, place, &key).Init(ctx, capped("1")))
 		unsigned, _ := fresh(t, "1")
-		trusted := func(l *Ledger, key sign.Key) *Ledger { return &Ledger{store: l.store, trust: key.Public(), now: l.now} }
+		trusted := func(l *Ledger, key sign.Key) *Ledger {
+			return &Ledger{store: l.store, trust: key.Public(),
+				now: l.now}
+		}
 		right := trusted(openAt(t, place), key)
 		must(t, right.Verify(ctx))
 		show(t, right)

@@ -50,7 +50,8 @@ func initialHead() head { return head{0, genesisHash()} }
 func readHeads(path string, text []byte) ([]head, error) {
 	heads := parseHeads(text)
 	if len(heads) == 0 && (len(text) > 200 || bytes.Contains(text, []byte("\n"))) {
-		return nil, fmt.Errorf("the file %s is not the witness of a ledger: name another in the policy, or put the witness back", path)
+		return nil, fmt.Errorf("the file %s is not the witness of a ledger: name another in the policy, or put the "+
+			"witness back", path)
 	}
 	return heads, nil
 }
@@ -84,11 +85,13 @@ func (ws *witnesses) openMissing(b *book, create bool) error {
 			continue
 		}
 		if isLedger(b, path) { // do not even open it: closing it would drop the locks on it
-			return fmt.Errorf("ledger %s: nothing was written: the witness %s is the ledger itself: name a file on another volume in the policy", b.ledger, path)
+			return fmt.Errorf("ledger %s: nothing was written: the witness %s is the ledger itself: name a file on "+
+				"another volume in the policy", b.ledger, path)
 		}
 		inFolder, err := b.locateWitness(path)
 		if err == nil && inFolder {
-			err = fmt.Errorf("the witness %s lies in the folder of the ledger, and would be restored with it: put it on another volume or host", path)
+			err = fmt.Errorf("the witness %s lies in the folder of the ledger, and would be restored with it: put it "+
+				"on another volume or host", path)
 		}
 		var w *witness
 		if err == nil {
@@ -154,7 +157,8 @@ func (b *book) checkHeads(path string, heads []head) error {
 	for _, h := range heads {
 		if hash, ok := b.hashAt(h.sequence); h != initialHead() && (!ok || hash != h.hash) {
 			return &Tampered{Ledger: b.ledger, Sequence: h.sequence,
-				Reason: fmt.Sprintf("is missing or another one: this ledger is older than its witness %s, or not the one that it witnesses", path)}
+				Reason: fmt.Sprintf("is missing or another one: this ledger is older than its witness %s, or not the "+
+					"one that it witnesses", path)}
 		}
 	}
 	return nil
@@ -164,7 +168,8 @@ func (b *book) checkHeads(path string, heads []head) error {
 func (ws witnesses) recordHead(b *book) error {
 	for _, w := range ws {
 		if err := w.appendHead(head{b.sequence, b.head}); err != nil {
-			return fmt.Errorf("ledger %s: the entry is written, but its witness %s was not told (%w): see to that, and run again: the same charge again tells, and costs nothing more",
+			return fmt.Errorf("ledger %s: the entry is written, but its witness %s was not told (%w): see to that, "+
+				"and run again: the same charge again tells, and costs nothing more",
 				b.ledger, w.path, err)
 		}
 	}
@@ -227,7 +232,9 @@ func (w *witness) writeFirstHead(create bool) error {
 }
 
 // lostWitness explains how to restart a witness: with an entry that a person confirms.
-const lostWitness = "if that is lost for good, make sure that the ledger is the newest (`dprelease ledger verify --against` what was published), and put there the line \"NUMBER HEAD\" of the last entry that you know of, as `dprelease ledger show` gives them or the minutes do"
+const lostWitness = "if that is lost for good, make sure that the ledger is the newest (`dprelease ledger verify " +
+	"--against` what was published), and put there the line \"NUMBER HEAD\" of the last entry that you know of, as " +
+	"`dprelease ledger show` gives them or the minutes do"
 
 // goneWitness returns the error for a missing witness. No new file is created: if a volume is not mounted, its folder
 // looks empty.

@@ -259,7 +259,10 @@ func TestAWitnessThatIsNotThereRefusesUpdates(t *testing.T) {
 			"is gone, so nothing may be spent: mount the volume": func() { must(t, os.Remove(path)) },
 			"is not a file": func() { must(t, os.Remove(path)); must(t, os.Mkdir(path, 0o700)) },
 			"is empty, so nothing may be spent: put back": func() { write(t, path, "") },
-			"is not the witness of a ledger":              func() { write(t, path, "account: people\nprotects: person\n") },
+			"is not the witness of a ledger": func() {
+				write(t, path,
+					"account: people\nprotects: person\n")
+			},
 		} {
 			spoil()
 			_, err := l.Debit(ctx, charge("b", "bb", "1"))
@@ -513,7 +516,8 @@ func TestAWitnessThatWasEmptied(t *testing.T) {
 			}
 		}
 		write(t, path, "")
-		assertSays(t, l.Reserve(ctx, charge("b", "bb", "1")), "is empty, so nothing may be spent", "nothing was written")
+		assertSays(t, l.Reserve(ctx, charge("b", "bb", "1")), "is empty, so nothing may be spent",
+			"nothing was written")
 		s := show(t, l)
 		write(t, path, fmt.Sprintf("%d %s", s.Entries, s.Head)) // by hand, so perhaps without the end of the line
 		assertSays(t, l.Reserve(ctx, charge("b", "bb", "1")), "is empty, so nothing may be spent")
@@ -540,7 +544,8 @@ func TestAWitnessBesideTheLedger(t *testing.T) {
 	if debit(t, l, charge("a", "aa", "1")).Record().Witnessed {
 		t.Error("a debit is witnessed by a file on the disk of the ledger")
 	}
-	if text := show(t, l).String(); !strings.Contains(text, "on the disk of the ledger: an older copy of its file is noticed, but not one of the disk") {
+	if text := show(t, l).String(); !strings.Contains(text, "on the disk of the ledger: an older copy of its file is "+
+		"noticed, but not one of the disk") {
 		t.Errorf("the page says\n%s", text)
 	}
 	must(t, l.Verify(ctx))

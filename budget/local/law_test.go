@@ -65,8 +65,10 @@ func TestLawIsTheListedOne(t *testing.T) {
 				}
 				deviation := c.Deviation(float64(k))
 				scale, variance := deviation+float64(c.Respondents), square-mean*mean
-				if math.Abs(mean-float64(k)) > 1e-11*scale || math.Abs(variance-deviation*deviation) > 1e-11*scale*scale {
-					t.Fatalf("%+v, %d holders: mean %g, variance %g, expected %g", c, k, mean, variance, deviation*deviation)
+				if math.Abs(mean-float64(k)) > 1e-11*scale ||
+					math.Abs(variance-deviation*deviation) > 1e-11*scale*scale {
+					t.Fatalf("%+v, %d holders: mean %g, variance %g, expected %g", c, k, mean, variance,
+						deviation*deviation)
 				}
 			}
 		}
@@ -212,7 +214,8 @@ func TestLongIntervalsAreNotTooLong(t *testing.T) {
 	seen := 0
 	for _, r := range []Randomiser{mustNew(t, big.NewRat(1, 1), 10), mustNew(t, big.NewRat(3, 1), 4),
 		mustNew(t, big.NewRat(1, 2), 100)} {
-		for _, size := range [][2]int64{{4000, 4000}, {20_000, 5000}, {10_000_000, 30_000}, {100_000_000, 100_000_000}} {
+		for _, size := range [][2]int64{{4000, 4000}, {20_000, 5000}, {10_000_000, 30_000},
+			{100_000_000, 100_000_000}} {
 			c := Count{r, size[0], size[1], 1}
 			l := c.law()
 			for f := 0.01; f < 1; f += 0.07 {
@@ -304,7 +307,8 @@ func TestThresholdsAreWhereTheLawPassesThem(t *testing.T) {
 // TestFewestHoldersWhoAreDetected compares the least number of holders of whom two questions reach their thresholds with
 // the listed laws of both.
 func TestFewestHoldersWhoAreDetected(t *testing.T) {
-	first, second := Count{mustNew(t, big.NewRat(4, 1), 1000), 40, 25, 1}, Count{mustNew(t, big.NewRat(2, 1), 50), 40, 15, 1}
+	first, second := Count{mustNew(t, big.NewRat(4, 1), 1000), 40, 25, 1},
+		Count{mustNew(t, big.NewRat(2, 1), 50), 40, 15, 1}
 	laws := []func(int64) []float64{listedLaw(first), listedLaw(second)}
 	for _, thresholds := range [][]int64{{1, 1}, {3, 2}, {8, 9}, {25, 15}} {
 		for _, probability := range []float64{0.05, 0.5, 0.95} {
@@ -346,7 +350,8 @@ func TestIntervalAtTheEdges(t *testing.T) {
 	for _, confidence := range []float64{0, 0.1, 0.5, 0.9, 0.95, 0.99, 0.999, 1 - 1e-6} {
 		low, high := c.Interval(5e4, confidence)
 		if low > lastLow || high < lastHigh {
-			t.Errorf("confidence %g: from %d to %d, which does not contain %d to %d", confidence, low, high, lastLow, lastHigh)
+			t.Errorf("confidence %g: from %d to %d, which does not contain %d to %d", confidence, low, high, lastLow,
+				lastHigh)
 		}
 		lastLow, lastHigh = low, high
 	}

@@ -50,7 +50,8 @@ type Randomiser struct {
 // Guarantee: the randomiser's ε is at most the one asked for: p is rounded down.
 func New(epsilon *big.Rat, categories int64) (Randomiser, error) {
 	if epsilon.Sign() <= 0 || epsilon.Cmp(big.NewRat(MaxEpsilon, 1)) > 0 {
-		return Randomiser{}, fmt.Errorf("ε is %s, expected a number above 0 and at most %d", epsilon.RatString(), MaxEpsilon)
+		return Randomiser{}, fmt.Errorf("ε is %s, expected a number above 0 and at most %d", epsilon.RatString(),
+			MaxEpsilon)
 	}
 	if err := checkCategories(categories); err != nil {
 		return Randomiser{}, err

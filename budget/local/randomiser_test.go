@@ -232,7 +232,8 @@ func TestOneReportMovesTheEstimateByItsInfluence(t *testing.T) {
 		c := Count{mustNew(t, big.NewRat(1, 1), k), 3000, 1000, 0}
 		p, q := c.floats()
 		worst := 3 * math.Max(1-q, q) / (p - q)
-		if got := (Weighted{Randomiser: c.Randomiser, Respondents: 3, Reports: 1, Weights: []float64{1}}).MostInfluence(); math.Abs(got-worst) > 1e-12*worst {
+		if got := (Weighted{Randomiser: c.Randomiser, Respondents: 3, Reports: 1,
+			Weights: []float64{1}}).MostInfluence(); math.Abs(got-worst) > 1e-12*worst {
 			t.Errorf("k = %d: %g, expected %g", k, got, worst)
 		}
 		if step := c.Estimate(1) - c.Estimate(0); !(step <= 2*worst && step >= worst) {

@@ -55,7 +55,8 @@ func assertScores(t *testing.T, c Count, name string, got scoreLaw, want []float
 
 func TestScoresAreTheDefinedOnes(t *testing.T) {
 	for _, r := range []Randomiser{mustNew(t, big.NewRat(1, 1), 10), mustNew(t, big.NewRat(1, 1), 100),
-		mustNew(t, big.NewRat(10, 1), 7), mustNew(t, big.NewRat(1, 20), 40), {Categories: 9, Support: 7, Keep: chances - 1}} {
+		mustNew(t, big.NewRat(10, 1), 7), mustNew(t, big.NewRat(1, 20), 40),
+		{Categories: 9, Support: 7, Keep: chances - 1}} {
 		for m := int64(1); m < r.Categories; m++ {
 			c := Count{Randomiser: r, Cells: m}
 			holder, other := c.scores()
@@ -134,7 +135,8 @@ func TestLargeQuestionsHaveScores(t *testing.T) {
 				mean += mass * away
 				variance += mass * away * away
 			}
-			if math.Abs(sum-1) > 1e-13 || math.Abs(mean) > 1e-12*s.mean || math.Abs(variance-s.variance) > 1e-11*s.variance {
+			if math.Abs(sum-1) > 1e-13 || math.Abs(mean) > 1e-12*s.mean ||
+				math.Abs(variance-s.variance) > 1e-11*s.variance {
 				t.Errorf("%+v: sum %g, mean off by %g, variance %g, expected %g", c, sum, mean, variance, s.variance)
 			}
 		}

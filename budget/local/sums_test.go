@@ -181,7 +181,8 @@ func TestLawOfManyScoresIsTheSum(t *testing.T) {
 				var below float64
 				for i, mass := range law.mass {
 					below += mass
-					if z := (float64(law.first) + float64(i) - mean) / math.Sqrt(variance); i%7 == 0 && math.Abs(z) < 7 {
+					if z := (float64(law.first) + float64(i) - mean) / math.Sqrt(variance); i%7 == 0 &&
+						math.Abs(z) < 7 {
 						if got := l.below(size[2], law.first+int64(i)); math.Abs(got-below) > 2e-12 {
 							t.Fatalf("%+v, %v, z = %g: %.15g, expected %.15g", c, size, z, got, below)
 						}

@@ -144,8 +144,9 @@ func TestWeightedOfNumbers(t *testing.T) {
 		}
 		p, q := l.floats()
 		for _, numbers := range [][]float64{{0.5}, {0.25}, {0, 1}, {0.5, 0.5, 0.75}, {0, 0.1, 0.2, 0.9}} {
-			law := Weighted{Randomiser: r, Respondents: int64(len(numbers)), Reports: int64(len(numbers)), Weights: weights,
-				Gap: 1}
+			law := Weighted{Randomiser: r, Respondents: int64(len(numbers)), Reports: int64(len(numbers)),
+				Weights: weights,
+				Gap:     1}
 			parts, variance := make([]float64, points), 0.0
 			for _, x := range numbers {
 				at := x * float64(points-1)

@@ -85,7 +85,8 @@ func ReadPublicKey(path string) (PublicKey, error) {
 	if keyfile.IsPrivate(b) {
 		clear(b)
 		return PublicKey{}, fmt.Errorf(
-			"%s is a private key, which stays with its owner: give the public key, as `dprelease ledger key` writes it to NAME.pub", path)
+			"%s is a private key, which stays with its owner: give the public key, as `dprelease ledger key` writes "+
+				"it to NAME.pub", path)
 	}
 	k, err := ParsePublicKey(string(b))
 	if err != nil {

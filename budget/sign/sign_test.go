@@ -112,8 +112,9 @@ func TestWhatIsNoKey(t *testing.T) {
 			t.Errorf("%.40q is a public key", text)
 		}
 	}
-	for _, text := range []string{"", publicExample, privateExample + "x", strings.Replace(privateExample, "MC4C", "MC4D",
-		1)} {
+	for _, text := range []string{"", publicExample, privateExample + "x",
+		strings.Replace(privateExample, "MC4C", "MC4D",
+			1)} {
 		if _, err := ReadKey(write(t, "key", text, 0o600)); err == nil {
 			t.Errorf("%.40q is a private key", text)
 		}
@@ -121,7 +122,8 @@ func TestWhatIsNoKey(t *testing.T) {
 	if _, err := ReadKey(t.TempDir()); err == nil {
 		t.Error("a folder is a private key")
 	}
-	if _, err := ReadKey(write(t, "key", privateExample, 0o644)); err == nil || !strings.Contains(err.Error(), "others") {
+	if _, err := ReadKey(write(t, "key", privateExample, 0o644)); err == nil ||
+		!strings.Contains(err.Error(), "others") {
 		t.Errorf("a key that others read: %v", err)
 	}
 }

@@ -179,7 +179,8 @@ func (a *app) reportPanic(place string) int {
 	a.outcome.Message = fmt.Sprintf(
 		"internal error at %s: this is a bug, please report it; run again and the release resumes", place)
 	if a.json {
-		a.printDocument(verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InternalError, Retry: verdict.Safe})
+		a.printDocument(verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InternalError,
+			Retry: verdict.Safe})
 	} else {
 		fmt.Fprintf(a.stderr, "dprelease: %s\n", a.outcome.Message)
 	}
@@ -223,7 +224,8 @@ func (a *app) stepOptions() dprelease.Options {
 func (a *app) releaseOptions() (release.Options, error) {
 	office, err := a.officeKey()
 	return release.Options{
-		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office, Today: a.today,
+		Out: a.out, Data: a.data, Ledger: a.ledger, State: a.state, Approvals: a.approvals, Office: office,
+		Today:  a.today,
 		Memory: int64(a.memory), Log: a.newLogger(),
 	}, err
 }
@@ -269,7 +271,8 @@ func (a *app) specFile(path string) (planfile.Spec, error) {
 	}
 	for _, dir := range s.Public {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return s, &usageError{fmt.Errorf("--public %q: expected a folder in which public files of the spec lie", dir)}
+			return s, &usageError{fmt.Errorf("--public %q: expected a folder in which public files of the spec lie",
+				dir)}
 		}
 	}
 	return s, nil

@@ -43,7 +43,8 @@ func TestTerminatedIsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		var stdout bytes.Buffer
-		a := &app{stdout: &stdout, stderr: io.Discard, progress: newProgressLine(io.Discard), json: true, started: time.Now()}
+		a := &app{stdout: &stdout, stderr: io.Discard, progress: newProgressLine(io.Discard), json: true,
+			started: time.Now()}
 		if code := a.printOutcome(ctx, fmt.Errorf("counting: %w", context.Canceled)); code != exit {
 			t.Errorf("%v: exit code %d, expected %d", cause, code, exit)
 		}

@@ -37,12 +37,14 @@ these releases.`,
 		Args: argCount(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if approval.Role == "" || key == "" {
-				return &usageError{fmt.Errorf("who signs? give --role ROLE, one of the account's policy, and --key FILE")}
+				return &usageError{fmt.Errorf(
+					"who signs? give --role ROLE, one of the account's policy, and --key FILE")}
 			}
 			if standing != (until.Until != "" && until.Releases != 0) || !standing &&
 				(until.Until != "" || until.Releases != 0) {
 				return &usageError{fmt.Errorf(
-					"a standing approval needs all of --standing, --until YYYY-MM-DD and --releases N; others have none of them")}
+					"a standing approval needs all of --standing, --until YYYY-MM-DD and --releases N; others have " +
+						"none of them")}
 			}
 			if standing {
 				approval.Standing = &until
@@ -80,7 +82,8 @@ these releases.`,
 			}
 			a.say("Key fingerprint %s. Written to %s.", signed.Signer.Fingerprint(), path)
 			if a.ledger == "" {
-				a.say("Not checked, as no ledger was given (--ledger): whether the account lists this key for the role %s, and has the budget of the plan.", signed.Role)
+				a.say("Not checked, as no ledger was given (--ledger): whether the account lists this key for the "+
+					"role %s, and has the budget of the plan.", signed.Role)
 			}
 			if unpaid != nil {
 				a.say("Warning: as the account stands the plan cannot be measured: %v", unpaid)

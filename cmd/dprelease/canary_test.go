@@ -30,7 +30,8 @@ func writeCanaries(t *testing.T, path string, rows int, damage func(row int, fie
 	for i := range rows {
 		fields := []string{
 			fmt.Sprintf("id%014x", rand.Uint64N(1<<56)), fmt.Sprintf("note%014x", rand.Uint64N(1<<56)),
-			fmt.Sprint(100_000_000_000_000 + rand.Uint64N(900_000_000_000_000)), fmt.Sprintf("city%014x", rand.Uint64N(1<<56)),
+			fmt.Sprint(100_000_000_000_000 + rand.Uint64N(900_000_000_000_000)),
+			fmt.Sprintf("city%014x", rand.Uint64N(1<<56)),
 			[]string{"north", "south"}[i%2],
 		}
 		c.ids, c.notes = append(c.ids, fields[0]), append(c.notes, fields[1])
@@ -153,7 +154,8 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 			damage: last(func(f []string) []string { f[2] = f[3]; return f })},
 		{name: "a row that is too long", exit: verdict.ExitData,
 			damage: last(func(f []string) []string { return append(f, f[0]) })},
-		{name: "a row that is too short", exit: verdict.ExitData, damage: last(func(f []string) []string { return f[:2] })},
+		{name: "a row that is too short", exit: verdict.ExitData,
+			damage: last(func(f []string) []string { return f[:2] })},
 		{name: "a quote that does not end", exit: verdict.ExitData,
 			damage: last(func(f []string) []string { f[1] = `"` + f[1]; return f })},
 		{name: "no id", exit: verdict.ExitData, damage: last(func(f []string) []string { f[0] = ""; return f })},
@@ -218,7 +220,8 @@ func TestNoConfidentialValueLeaves(t *testing.T) {
 				if c.prepare != nil {
 					c.prepare(t, filepath.Join(dir, "out"))
 				}
-				run := programCommand(t, dir, "run", "release.yaml", "--ledger", "ledger.db", "--out", "out", "--state", "state",
+				run := programCommand(t, dir, "run", "release.yaml", "--ledger", "ledger.db", "--out", "out",
+					"--state", "state",
 					"--verbose", "--json")
 				run.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
 				var said bytes.Buffer

@@ -65,7 +65,8 @@ func (a *app) checkCommand() *cobra.Command {
 				return err
 			}
 			a.printWarnings(p)
-			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""), describe.Budget(p.Guarantee))
+			a.say("%s is a valid spec: release %s, %s, %s.", args[0], p.Name, contentsText(p, ""),
+				describe.Budget(p.Guarantee))
 			return nil
 		},
 	}
@@ -151,7 +152,8 @@ func (a *app) planCommand() *cobra.Command {
 				a.say("Written to %s. Next, each holder: dprelease holder sign %[1]s --holder-key FILE", path)
 				return nil
 			}
-			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE", path, path,
+			a.say("Written to %s. Next, for a release on an account: dprelease measure %s --data %s --ledger FILE",
+				path, path,
 				filepath.Dir(args[0]))
 			return nil
 		},
@@ -272,7 +274,8 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 			}
 			if held.holder != "" {
 				a.outcome.Path = release.ShareFolder(a.out, p.Name, held.holder)
-				steps.Holder, steps.HolderKey, steps.Roll = held.holder, held.key, cmp.Or(held.roll, filepath.Dir(args[0]))
+				steps.Holder, steps.HolderKey, steps.Roll = held.holder, held.key,
+					cmp.Or(held.roll, filepath.Dir(args[0]))
 				steps.Rounds = held.rounds
 			}
 			result, err := dprelease.Measure(c.Context(), p, steps)
@@ -298,7 +301,8 @@ that was prepared for it (dprelease prepare, dprelease count --emit).`,
 				describe.Budget(p.Guarantee),
 				a.outcome.Path, a.outcome.Path)
 			if counted != "" {
-				a.say("Remove %s and its copies: they have exact counts, and the keys by which rows were chosen.", counted)
+				a.say("Remove %s and its copies: they have exact counts, and the keys by which rows were chosen.",
+					counted)
 			}
 			return nil
 		},
@@ -367,7 +371,8 @@ tables.`,
 	c.Flags().StringArrayVar(&only.Rows, "rows", nil,
 		"number of rows of microdata to draw, `N` or TABLE=N, instead of the plan's")
 	c.Flags().StringArrayVar(&only.Methods, "method", nil,
-		"method for the model of the microdata, `METHOD` or TABLE=METHOD, instead of the plan's: tables, which uses everything that was measured")
+		"method for the model of the microdata, `METHOD` or TABLE=METHOD, instead of the plan's: tables, which uses "+
+			"everything that was measured")
 	c.Flags().StringVar(&only.Reason, "reason", "", "why a revision replaces the one before it, in one line")
 	return c
 }
@@ -409,8 +414,9 @@ func (a *app) rehearseCommand() *cobra.Command {
 	a.specFlags(c)
 	a.dataFlag(c)
 	a.memoryFlag(c)
-	c.Flags().Int64Var(&rows, "rows", 0, "number of made-up rows of each table, drawn uniformly from the declared domains; "+
-		"without this flag, a table that expects a range of rows has at most 1000000, and any other 10000")
+	c.Flags().Int64Var(&rows, "rows",
+		0, "number of made-up rows of each table, drawn uniformly from the declared domains; "+
+			"without this flag, a table that expects a range of rows has at most 1000000, and any other 10000")
 	c.Flags().Lookup("rows").DefValue = "the middle of expect"
 	return c
 }
@@ -453,8 +459,9 @@ func (a *app) notePlan(p *compiled.Compiled, path string) {
 
 // printPlan prints the page that a person signs, with the costs of its lines.
 func (a *app) printPlan(p *compiled.Compiled) error {
-	return errors.Join(describe.Explain(p, visibleWriter{a.page()}), describe.WriteCosts(p.Plan(), visibleWriter{a.page()},
-		describe.PageLines))
+	return errors.Join(describe.Explain(p, visibleWriter{a.page()}),
+		describe.WriteCosts(p.Plan(), visibleWriter{a.page()},
+			describe.PageLines))
 }
 
 // noteCosts records what each line of a plan costs, for --json.
@@ -485,7 +492,8 @@ func (a *app) printWarnings(p *compiled.Compiled) {
 
 // practiceBanner prints that a practice run is not a release.
 func (a *app) practiceBanner() {
-	a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice account pays.")
+	a.say("PRACTICE, NOT A RELEASE: no ledger is configured (--ledger FILE or DPRELEASE_LEDGER), so a practice " +
+		"account pays.")
 }
 
 // printAlready prints where a release is that existed before.
@@ -503,9 +511,11 @@ func (a *app) printSignature(r dprelease.Result) {
 		switch {
 		case r.Status == published.PracticeStatus:
 		case a.office != "":
-			a.say("Not signed: nothing is signed that cannot be compared with its measurements. Put NAME.measured back to where it was and run again.")
+			a.say("Not signed: nothing is signed that cannot be compared with its measurements. Put NAME.measured " +
+				"back to where it was and run again.")
 		default:
-			a.say("Not signed: no office key was given, and the folder does not show who published it. Where the office's key signs the ledger, dprelease publish NAME.measured --office-key KEY signs the folder too.")
+			a.say("Not signed: no office key was given, and the folder does not show who published it. Where the " +
+				"office's key signs the ledger, dprelease publish NAME.measured --office-key KEY signs the folder too.")
 		}
 	case release.SignedNow:
 		a.say("Signed with the office's key: manifest.sig")
@@ -566,7 +576,8 @@ func (a *app) printPublished(p *compiled.Compiled, r dprelease.Result) {
 		lines = append(lines, [2]string{"tables/", "a Parquet file per table, with error bars"})
 	}
 	if len(p.Synthetic) > 0 {
-		lines = append(lines, [2]string{"microdata/", "rows drawn from a model, a Parquet file per table: without intervals"})
+		lines = append(lines, [2]string{"microdata/",
+			"rows drawn from a model, a Parquet file per table: without intervals"})
 	}
 	if len(p.AllModels()) > 0 {
 		lines = append(lines, [2]string{"models/", "a JSON file per model, with all that a prediction needs"})

@@ -57,7 +57,8 @@ func TestDocuments(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			for from, to := range map[string]string{filepath.Join("docs", "howto", "start"): "", "examples": "examples"} {
+			for from, to := range map[string]string{filepath.Join("docs", "howto", "start"): "",
+				"examples": "examples"} {
 				if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(root, from))); err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +78,8 @@ func runPage(t *testing.T, dir, text string) {
 		language, body := b[1], b[2]
 		if name := fileBlock.FindStringSubmatch(body); name != nil && (language == "yaml" || language == "csv") {
 			// Without its name, so that lines have the numbers that they have in the file that people copy.
-			if err := os.WriteFile(filepath.Join(dir, name[1]), []byte(strings.TrimPrefix(body, name[0])), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, name[1]), []byte(strings.TrimPrefix(body, name[0])),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -109,7 +111,8 @@ func runPage(t *testing.T, dir, text string) {
 // runShell runs commands in a folder, stopping at the first that fails, and returns all that they print.
 func runShell(dir, commands string) (string, error) {
 	const exported = ".exported" // what blocks before exported
-	script := fmt.Sprintf("set -euo pipefail\n[ ! -f %[1]s ] || . ./%[1]s\n%[2]s\n{ export -p | grep DPRELEASE_ > %[1]s; } || true\n", exported, commands)
+	script := fmt.Sprintf("set -euo pipefail\n[ ! -f %[1]s ] || . ./%[1]s\n%[2]s\n"+
+		"{ export -p | grep DPRELEASE_ > %[1]s; } || true\n", exported, commands)
 	command := exec.Command("bash", "-c", script)
 	command.Dir = dir
 	for _, v := range os.Environ() {

@@ -59,7 +59,8 @@ comparisons came before it.`,
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "folder for the evaluation, outside every release")
 	c.Flags().StringArrayVar(&predict, "predict", nil,
-		"also test how well a column of the microdata can be predicted: `COLUMN=CATEGORY`, COLUMN of numbers, or TABLE=COLUMN=CATEGORY; may be repeated")
+		"also test how well a column of the microdata can be predicted: `COLUMN=CATEGORY`, COLUMN of numbers, or "+
+			"TABLE=COLUMN=CATEGORY; may be repeated")
 	a.specFlags(c)
 	a.ledgerFlag(c, "without one, the practice account that paid")
 	c.Flags().StringVar(&a.state, "state", "",

@@ -152,7 +152,8 @@ func assertFull(t *testing.T, dir string, got ended, reason verdict.Reason, says
 		t.Errorf("account: %s", s)
 	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if meant := map[string]bool{"diagnostics.txt": true, "t.csv": true, "t.duckdb": true}; err != nil || d.IsDir() ||
+		if meant := map[string]bool{"diagnostics.txt": true, "t.csv": true, "t.duckdb": true}; err != nil ||
+			d.IsDir() ||
 			meant[d.Name()] {
 			return err
 		}

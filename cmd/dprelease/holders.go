@@ -41,7 +41,8 @@ what is signed and drawn with the key. Keep it next to the key, and copy neither
 			}
 			a.outcome.Path, a.outcome.HolderKey = args[0], key.String()
 			a.say("Private key: %s, which stays with the holder. Public key: %[1]s.pub, for the spec.", args[0])
-			a.say("Its book, %s.book, stays next to the private key: nothing is signed or measured without it.", args[0])
+			a.say("Its book, %s.book, stays next to the private key: nothing is signed or measured without it.",
+				args[0])
 			a.say("Fingerprint of the public key: %s", key.Fingerprint())
 			return nil
 		},
@@ -121,7 +122,8 @@ measure again: shares that they have drawn are masked anew, at no cost.`,
 				return err
 			}
 			a.notePlan(p, signed.Path)
-			a.say("Signed: %s takes no part, in %s. Every other holder needs it, signs again and measures again.", signed.Holder,
+			a.say("Signed: %s takes no part, in %s. Every other holder needs it, signs again and measures again.",
+				signed.Holder,
 				signed.Path)
 			return nil
 		},

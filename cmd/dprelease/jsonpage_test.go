@@ -28,7 +28,8 @@ import (
 // This file holds docs/json.md to the program: every field of the document of --json with the comment of the Go field,
 // and every reason.
 
-var updatePage = flag.Bool("update", false, "write the fields of docs/json.md, the refusals of the scripts and the man pages anew")
+var updatePage = flag.Bool("update", false, "write the fields of docs/json.md, the refusals of the scripts and the "+
+	"man pages anew")
 
 const (
 	jsonPage    = "../../docs/json.md"
@@ -96,10 +97,11 @@ func TestJSONReasons(t *testing.T) {
 
 // elsewhere are types whose fields other pages describe.
 var elsewhere = map[reflect.Type]string{
-	reflect.TypeFor[plan.Plan]():       "the plan, as in plan.json",
-	reflect.TypeFor[sign.PublicKey]():  "text",
-	reflect.TypeFor[budget.Cost]():     "an object: `epsilon`, or `rho` and `delta`, each exactly, as text",
-	reflect.TypeFor[show.Sheet]():      "an object: what the table is, its columns, and `rows`, each a list of values in their order",
+	reflect.TypeFor[plan.Plan]():      "the plan, as in plan.json",
+	reflect.TypeFor[sign.PublicKey](): "text",
+	reflect.TypeFor[budget.Cost]():    "an object: `epsilon`, or `rho` and `delta`, each exactly, as text",
+	reflect.TypeFor[show.Sheet](): "an object: what the table is, its columns, and `rows`, each a list of " +
+		"values in their order",
 	reflect.TypeFor[trace.Trace]():     "the cell, with the measurements that it was put together from",
 	reflect.TypeFor[query.AnswerRow](): "an object with the keys and the figure's columns",
 }
@@ -125,7 +127,8 @@ func writeFields(out *strings.Builder, of reflect.Type, comments map[string]stri
 	if of == reflect.TypeFor[ledger.Amount]() {
 		out.WriteString(
 			"| `epsilon`, `rho`, `delta` | text | the amount, exactly: a decimal or a fraction; add these up |\n" +
-				"| `epsilon_number`, `rho_number`, `delta_number` | number | the nearest floating-point number, to compare and to draw |\n")
+				"| `epsilon_number`, `rho_number`, `delta_number` | number | the nearest floating-point number, to " +
+				"compare and to draw |\n")
 		return
 	}
 	for f := range fieldsOf(of) {

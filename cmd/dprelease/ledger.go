@@ -25,7 +25,8 @@ type ledgerOutcome struct {
 }
 
 func (a *app) ledgerCommand() *cobra.Command {
-	return commandGroup("ledger", "Manage the privacy accounts of a ledger", a.ledgerKeyCommand(), a.ledgerInitCommand(),
+	return commandGroup("ledger", "Manage the privacy accounts of a ledger", a.ledgerKeyCommand(),
+		a.ledgerInitCommand(),
 		a.ledgerShowCommand(), a.ledgerGrantCommand(), a.ledgerHistoryCommand(), a.ledgerVerifyCommand(),
 		a.ledgerUpgradeCommand(), a.ledgerExportCommand(), a.ledgerAbandonCommand(), a.ledgerWithdrawCommand())
 }
@@ -53,7 +54,8 @@ everybody its public key or the fingerprint of it.`,
 				return &usageError{err}
 			}
 			a.outcome.Path, a.outcome.Key = args[0], key.String()
-			a.say("The private key is in %s: it stays with you. The public key is in %s.pub, fingerprint %s.", args[0], args[0],
+			a.say("The private key is in %s: it stays with you. The public key is in %s.pub, fingerprint %s.", args[0],
+				args[0],
 				key.Fingerprint())
 			return nil
 		},
@@ -190,7 +192,8 @@ func (a *app) signGrant(g ledger.Grant, role, keyFile, statement string) error {
 		return err
 	}
 	a.outcome.Path = path
-	a.say("Signed as %s that the cap of account %s be raised by %s. Key fingerprint %s. Written to %s.", role, g.Account,
+	a.say("Signed as %s that the cap of account %s be raised by %s. Key fingerprint %s. Written to %s.", role,
+		g.Account,
 		g.Amount, key.Public().Fingerprint(), path)
 	return nil
 }
@@ -415,7 +418,8 @@ func (a *app) ledgerEndCommand(c *cobra.Command, end func(account.Ledger, contex
 		a.outcome.Release = args[1]
 		if since != "" {
 			a.outcome.Status = "already done"
-			a.say("Release %s was %s on %s, for the reason that was given then. Nothing was written.", args[1], done, since)
+			a.say("Release %s was %s on %s, for the reason that was given then. Nothing was written.", args[1], done,
+				since)
 			return nil
 		}
 		a.say("Release %s is %s.", args[1], done)

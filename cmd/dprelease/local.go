@@ -154,7 +154,8 @@ shows the answers: keep it as you keep them.`,
 			}
 			reports := int64(0)
 			err = writeReports(to, func(w *respondent.Writer) error {
-				if reports, err = respondent.Randomise(c.Context(), collector, answers, id, kept, w, nil); err != nil || memos == "" {
+				if reports, err = respondent.Randomise(c.Context(), collector, answers, id, kept, w,
+					nil); err != nil || memos == "" {
 					return err
 				}
 				return durable.WritePrivate(filepath.Dir(memos), ".memos-", filepath.Base(memos), kept.Write)
@@ -199,7 +200,8 @@ func lockMemos(path string) (unlock func(), err error) {
 	lock, err := durable.Lock(filepath.Dir(path))
 	switch {
 	case errors.Is(err, durable.ErrHeld):
-		return nil, fmt.Errorf("another process uses the memos in %s: run this again when it has ended", filepath.Dir(path))
+		return nil, fmt.Errorf("another process uses the memos in %s: run this again when it has ended",
+			filepath.Dir(path))
 	case errors.Is(err, errors.ErrUnsupported): // of the system
 		return func() {}, nil
 	case err != nil:

@@ -62,7 +62,8 @@ func pagesOf(t *testing.T, c *cobra.Command, pages map[string][]byte) {
 	t.Helper()
 	c.DisableAutoGenTag = true
 	var page bytes.Buffer
-	if err := doc.GenMan(c, &doc.GenManHeader{Date: &time.Time{}, Source: published.Software, Manual: "dprelease manual"},
+	if err := doc.GenMan(c, &doc.GenManHeader{Date: &time.Time{}, Source: published.Software,
+		Manual: "dprelease manual"},
 		&page); err != nil {
 		t.Fatal(err)
 	}

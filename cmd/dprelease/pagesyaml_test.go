@@ -37,10 +37,11 @@ func TestYAMLOfPages(t *testing.T) {
 			blocks++
 			body := string(text[at[2]:at[3]])
 			name, _ := filepath.Rel(root, page)
-			t.Run(fmt.Sprintf("%s:%d", filepath.ToSlash(name), 1+strings.Count(string(text[:at[0]]), "\n")), func(t *testing.T) {
-				t.Parallel()
-				runYAML(t, body)
-			})
+			t.Run(fmt.Sprintf("%s:%d", filepath.ToSlash(name), 1+strings.Count(string(text[:at[0]]), "\n")),
+				func(t *testing.T) {
+					t.Parallel()
+					runYAML(t, body)
+				})
 		}
 	}
 	if blocks < 30 {

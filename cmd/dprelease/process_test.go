@@ -74,7 +74,8 @@ func rowsOffice(t *testing.T, ledger string) string {
 	t.Helper()
 	columns, names := "", ""
 	for i := range 7 {
-		columns += fmt.Sprintf(", x%d: {from: x, type: decimal, range: [0, 99999], levels: {k: {width: %d}}}", i, 4000+1000*i)
+		columns += fmt.Sprintf(", x%d: {from: x, type: decimal, range: [0, 99999], levels: {k: {width: %d}}}", i,
+			4000+1000*i)
 		names += fmt.Sprintf(", x%d.k", i)
 	}
 	return officeWith(t, ledger, "cap: {rho: 1}", `budget: {rho: 1, split: {tables: 1/2, rows: 1/2}}
@@ -111,7 +112,8 @@ tables: {t: {source: {csv: t.csv}, unit: {id: who, max_rows: 2}, columns: {x: {t
 marginals: {fine: {by: [x]}, coarse: {by: [x.k]}}
 `)
 	for _, args := range [][]string{{"holder", "key", "north"}, {"holder", "key", "south"}, {"plan", "release.yaml"},
-		{"holder", "sign", holderPlan, "--holder-key", "north"}, {"holder", "sign", holderPlan, "--holder-key", "south"}} {
+		{"holder", "sign", holderPlan, "--holder-key", "north"},
+		{"holder", "sign", holderPlan, "--holder-key", "south"}} {
 		if out, err := programCommand(t, dir, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -140,9 +142,10 @@ func officeWith(t *testing.T, ledger, limit, asks string) string {
 		fmt.Fprintf(&rows, "%d,%d\n", i/3, i*7919%100000)
 	}
 	for name, text := range map[string]string{
-		"policy.yaml":  "account: trips\nprotects: trip\nneighbours: add-remove\n" + limit + "\n",
-		"t.csv":        rows.String(),
-		"release.yaml": "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove, account: trips}\n" + asks,
+		"policy.yaml": "account: trips\nprotects: trip\nneighbours: add-remove\n" + limit + "\n",
+		"t.csv":       rows.String(),
+		"release.yaml": "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove, account: trips}\n" +
+			asks,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -316,16 +319,20 @@ func TestKilled(t *testing.T) {
 		killRuns(t, half, tables, func() string { return fileLedger }, func(at string) string { return at }, func() {})
 	})
 	t.Run("tables put together", func(t *testing.T) {
-		killRuns(t, half, togetherOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, togetherOffice, func() string { return fileLedger }, func(at string) string { return at },
+			func() {})
 	})
 	t.Run("microdata", func(t *testing.T) {
-		killRuns(t, half, rowsOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, rowsOffice, func() string { return fileLedger }, func(at string) string { return at },
+			func() {})
 	})
 	t.Run("model", func(t *testing.T) {
-		killRuns(t, half, modelOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, modelOffice, func() string { return fileLedger }, func(at string) string { return at },
+			func() {})
 	})
 	t.Run("holder", func(t *testing.T) {
-		killRuns(t, half, holderOffice, func() string { return fileLedger }, func(at string) string { return at }, func() {})
+		killRuns(t, half, holderOffice, func() string { return fileLedger }, func(at string) string { return at },
+			func() {})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		testkit.Postgres(t) // or skip

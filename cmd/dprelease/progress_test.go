@@ -100,11 +100,13 @@ func TestProgressGivesWay(t *testing.T) {
 		write func(a *app)
 		want  string
 	}{
-		"a warning":   {func(a *app) { fmt.Fprint(a.progress, "a warning\n") }, "a warning\n"},
-		"a line":      {func(a *app) { a.say("a line") }, "a line\n"},
-		"a page":      {func(a *app) { io.WriteString(a.page(), "a page\n") }, "a page\n"},
-		"an error":    {func(a *app) { a.printOutcome(context.Background(), fmt.Errorf("broken")) }, "dprelease: broken\n"},
-		"a panic":     {func(a *app) { a.reportPanic("a place") }, "dprelease: internal error at a place: this is a bug"},
+		"a warning": {func(a *app) { fmt.Fprint(a.progress, "a warning\n") }, "a warning\n"},
+		"a line":    {func(a *app) { a.say("a line") }, "a line\n"},
+		"a page":    {func(a *app) { io.WriteString(a.page(), "a page\n") }, "a page\n"},
+		"an error": {func(a *app) { a.printOutcome(context.Background(), fmt.Errorf("broken")) },
+			"dprelease: broken\n"},
+		"a panic": {func(a *app) { a.reportPanic("a place") },
+			"dprelease: internal error at a place: this is a bug"},
 		"interrupted": {interrupt, "dprelease: interrupted; run again and it resumes\n"},
 	} {
 		l := newClockedLine(80)
@@ -204,7 +206,8 @@ func TestAMinuteALine(t *testing.T) {
 func TestLinesElsewhereAreOfThePlan(t *testing.T) {
 	for verbose, want := range map[bool]string{
 		false: "dprelease: still at work after 1 min: planning\n" +
-			"dprelease: still at work after 2 min\ndprelease: still at work after 3 min\ndprelease: still at work after 4 min\n",
+			"dprelease: still at work after 2 min\ndprelease: still at work after 3 min\n" +
+			"dprelease: still at work after 4 min\n",
 		true: "planning\ndprelease: still at work after 1 min: planning\ncounting persons\n" +
 			"dprelease: still at work after 2 min\ndprelease: still at work after 3 min\nwriting 16 tables\n" +
 			"dprelease: still at work after 4 min: writing 16 tables, 50 %, about 60 s left\n",
@@ -238,14 +241,16 @@ func TestLinesElsewhereAreOfThePlan(t *testing.T) {
 }
 
 func TestMemorySize(t *testing.T) {
-	for text, want := range map[string]int64{"4000000": 4e6, "500MB": 500e6, "8GiB": 8 << 30, "1.5KiB": 1536, "2TB": 2e12,
-		"7B": 7} {
+	for text, want := range map[string]int64{"4000000": 4e6, "500MB": 500e6, "8GiB": 8 << 30, "1.5KiB": 1536,
+		"2TB": 2e12,
+		"7B":  7} {
 		var m memorySize
 		if err := m.Set(text); err != nil || int64(m) != want {
 			t.Errorf("%s: %d, %v", text, m, err)
 		}
 	}
-	for _, text := range []string{"", "0", "-1GB", "many", "1e9", "8 GiB", "8G", "1/2GB", "9999999999TB", "0.1B", "MB"} {
+	for _, text := range []string{"", "0", "-1GB", "many", "1e9", "8 GiB", "8G", "1/2GB", "9999999999TB", "0.1B",
+		"MB"} {
 		var m memorySize
 		if err := m.Set(text); err == nil {
 			t.Errorf("%q is taken for %d bytes", text, m)

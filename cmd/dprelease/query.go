@@ -45,12 +45,14 @@ adds up and what does not.`,
 			if err != nil {
 				return err
 			}
-			a.outcome.Release, a.outcome.Marked, a.outcome.Path, a.outcome.Answer = answer.Release, answer.Status, args[0],
+			a.outcome.Release, a.outcome.Marked, a.outcome.Path, a.outcome.Answer = answer.Release, answer.Status,
+				args[0],
 				answer
 			return a.printAnswer(as, answer)
 		},
 	}
-	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes, separated by commas: the answer has a row for each combination of their categories")
+	c.Flags().StringSliceVar(&q.By, "by", nil, "attributes, separated by commas: the answer has a row for each "+
+		"combination of their categories")
 	c.Flags().StringArrayVar(&q.Where, "where", nil,
 		"condition on the counted rows, ATTRIBUTE=CODES or ATTRIBUTE=FROM..TO; may be repeated, and all must hold")
 	c.Flags().StringVar(&q.Table, "table", "",

@@ -39,7 +39,8 @@ func runAndRecord(args []string) int {
 	if code == 0 {
 		return 0
 	}
-	text := fmt.Sprintf("$ dprelease %s\nexit %d\n%s%s\n", strings.Join(args, " "), code, stdout.String(), stderr.String())
+	text := fmt.Sprintf("$ dprelease %s\nexit %d\n%s%s\n", strings.Join(args, " "), code, stdout.String(),
+		stderr.String())
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.WriteString(text)
@@ -109,7 +110,8 @@ func (r *refusals) compare(t *testing.T) {
 	archive := &txtar.Archive{}
 	for name := range r.work {
 		if text := r.said(t, name, root); text != "" {
-			archive.Files = append(archive.Files, txtar.File{Name: strings.TrimPrefix(name, "script-"), Data: []byte(text)})
+			archive.Files = append(archive.Files,
+				txtar.File{Name: strings.TrimPrefix(name, "script-"), Data: []byte(text)})
 		}
 	}
 	slices.SortFunc(archive.Files, func(a, b txtar.File) int { return strings.Compare(a.Name, b.Name) })

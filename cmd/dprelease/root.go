@@ -43,7 +43,8 @@ tables are differentially private, and what they cost is charged to an account.`
 	root.AddCommand(
 		a.initCommand(), a.checkCommand(), a.rehearseCommand(), a.schemaCommand(),
 		a.planCommand(), a.diffCommand(), a.lossCommand(), a.approveCommand(), a.runCommand(), a.measureCommand(),
-		a.holderCommand(), a.combineCommand(), a.machineKeyCommand(), a.prepareCommand(), a.countCommand(), a.publishCommand(),
+		a.holderCommand(), a.combineCommand(), a.machineKeyCommand(), a.prepareCommand(), a.countCommand(),
+		a.publishCommand(),
 		a.localCommand(), a.showCommand(), a.queryCommand(), a.predictCommand(), a.verifyCommand(),
 		a.ledgerCommand(), a.stateCommand(),
 		a.evaluateCommand(), a.explainCommand(),

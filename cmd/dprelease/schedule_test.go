@@ -41,7 +41,8 @@ func standIn(t *testing.T, code int, document string) string {
 	dir := t.TempDir()
 	program := fmt.Sprintf("#!/bin/sh\necho \"$*\" >> %s/asked\necho '%s'\nexit %d\n", dir, document, code)
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "dprelease"), []byte(program), 0o755),
-		os.WriteFile(filepath.Join(dir, "release-quarter"), []byte(scheduled(t, "release-quarter", dir)), 0o755)); err != nil {
+		os.WriteFile(filepath.Join(dir, "release-quarter"), []byte(scheduled(t, "release-quarter", dir)),
+			0o755)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -168,14 +169,16 @@ func TestGitHubActions(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := workflow.Jobs["release"]
-		if len(workflow.On.Schedule) != 1 || len(workflow.Permissions) > 0 || !slices.Contains(job.RunsOn, "self-hosted") ||
+		if len(workflow.On.Schedule) != 1 || len(workflow.Permissions) > 0 ||
+			!slices.Contains(job.RunsOn, "self-hosted") ||
 			len(job.Steps) != 1 {
 			t.Fatalf("the workflow is read as %+v", workflow)
 		}
 		step := exec.Command("sh", "-e", "-c", job.Steps[0].Run)
 		step.Env = append(os.Environ(), "QUARTER=2026q3")
 		code, out := exitCode(t, step)
-		if want := map[int]int{0: 0, 75: 0}; code != want[c.script] && c.script != code || strings.Contains(out, "retry") {
+		if want := map[int]int{0: 0, 75: 0}; code != want[c.script] && c.script != code ||
+			strings.Contains(out, "retry") {
 			t.Errorf("of %s with %d: exit code %d, %q", c.document, c.code, code, out)
 		}
 	}
@@ -245,7 +248,8 @@ func TestContainerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=0 go build .*)-o /dprelease (\S+)$`).FindStringSubmatch(string(text))
+	build := regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=0 go build .*)-o /dprelease (\S+)$`).FindStringSubmatch(
+		string(text))
 	user := regexp.MustCompile(`(?m)^USER (\d+):(\d+)$`).FindStringSubmatch(string(text))
 	version := regexp.MustCompile(`(?m)^FROM \S+/golang:(\S+) AS build$`).FindStringSubmatch(string(text))
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -274,7 +278,8 @@ func TestContainerfile(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run it as the image would")
 	}
-	if err := errors.Join(os.CopyFS(filepath.Join(image, "example"), os.DirFS(filepath.Join(root, "examples", "quickstart"))),
+	if err := errors.Join(os.CopyFS(filepath.Join(image, "example"),
+		os.DirFS(filepath.Join(root, "examples", "quickstart"))),
 		os.Mkdir(filepath.Join(image, "out"), 0o777), os.Chmod(filepath.Join(image, "out"), 0o777),
 		os.Chmod(image, 0o755)); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,8 @@ func cellsText(p *compiled.Compiled) string {
 		cells += knownCells[t.Selects()](t)
 		tables[t.Selects()]++
 	}
-	sparse, discovered, searched := tables[selection.KindAbove], tables[selection.KindGroups], tables[selection.KindTexts]
+	sparse, discovered, searched := tables[selection.KindAbove], tables[selection.KindGroups],
+		tables[selection.KindTexts]
 	switch {
 	case searched > 0 && cells == 0: // of a collection, whose other tables have all their cells
 		return "texts that were found"

@@ -28,7 +28,8 @@ NAME, and the public key, for whoever prepares a plan, to NAME.pub.`,
 				return &usageError{err}
 			}
 			a.outcome.Path, a.outcome.MachineKey = args[0], public.String()
-			a.say("Private key: %s, which stays on this machine. Public key: %[1]s.pub, for dprelease prepare.", args[0])
+			a.say("Private key: %s, which stays on this machine. Public key: %[1]s.pub, for dprelease prepare.",
+				args[0])
 			a.say("Fingerprint of the public key: %s", public.Fingerprint())
 			return nil
 		},
@@ -105,7 +106,8 @@ With --cancel, the reservation is given back and the key erased.`,
 			a.say("%s", strings.Join(says, "\n"))
 			a.say("Its fingerprint, to be given to the machines by another way: %s", handed.Fingerprint)
 			a.say("On each machine, I being 1 to %d:", division.Shards)
-			a.say("  dprelease count %s --shard I/%d --row-key %s --machine-key KEY \\\n    --fingerprint %q --data DIR -o SHARDS",
+			a.say("  dprelease count %s --shard I/%d --row-key %s --machine-key KEY \\\n    --fingerprint %q --data "+
+				"DIR -o SHARDS",
 				args[0], division.Shards, handed.File, handed.Fingerprint)
 			a.say("Then here: dprelease measure %s --from-shards SHARDS", args[0])
 			return nil
@@ -118,8 +120,10 @@ With --cancel, the reservation is given back and the key erased.`,
 	a.officeFlag(c, "the entries of a signed ledger")
 	c.Flags().StringVar(&a.approvals, "approvals", "", "folder of the plan's approvals (default: the plan's folder)")
 	c.Flags().IntVar(&division.Shards, "shards", 0, "number of shards, each counted by one machine or one run of it")
-	c.Flags().BoolVar(&division.OwnFiles, "own-files", false, "each machine has files of its own, with all rows of their units")
-	c.Flags().StringArrayVar(&machines, "for", nil, "file of the public key of a machine (dprelease machine-key); may be repeated")
+	c.Flags().BoolVar(&division.OwnFiles, "own-files", false, "each machine has files of its own, with all rows of "+
+		"their units")
+	c.Flags().StringArrayVar(&machines, "for", nil, "file of the public key of a machine (dprelease machine-key); "+
+		"may be repeated")
 	c.Flags().BoolVar(&cancel, "cancel", false, "take the preparation back")
 	return c
 }
@@ -149,7 +153,8 @@ Use the same ledger, --state and --out as for dprelease prepare and measure.`,
 				return &usageError{fmt.Errorf("--shard %q: expected I/N, such as 3/10", shard)}
 			}
 			if count.RowKey == "" || key == "" || count.Fingerprint == "" {
-				return &usageError{errors.New("--row-key, --machine-key and --fingerprint are needed: dprelease prepare prints the command")}
+				return &usageError{errors.New("--row-key, --machine-key and --fingerprint are needed: dprelease " +
+					"prepare prints the command")}
 			}
 			var err error
 			if count.Machine, err = seal.ReadKey(key); err != nil {
@@ -176,12 +181,14 @@ Use the same ledger, --state and --out as for dprelease prepare and measure.`,
 	}
 	a.outFlag(c)
 	c.Flags().StringVar(&a.state, "state", "",
-		"confidential folder for what is wrong with data that are refused (default $DPRELEASE_STATE, else .dprelease in the current folder)")
+		"confidential folder for what is wrong with data that are refused (default $DPRELEASE_STATE, else .dprelease "+
+			"in the current folder)")
 	a.memoryFlag(c)
 	a.ledgerFlag(c, "for --emit; without one, a practice account pays")
 	a.todayFlag(c)
 	a.officeFlag(c, "the entries of a signed ledger")
-	c.Flags().StringVar(&a.approvals, "approvals", "", "for --emit: folder of the plan's approvals (default: the plan's folder)")
+	c.Flags().StringVar(&a.approvals, "approvals", "", "for --emit: folder of the plan's approvals (default: the "+
+		"plan's folder)")
 	c.Flags().StringVar(&emit, "emit", "", "folder into which the job for Spark is written")
 	c.Flags().StringVar(&a.data, "data", "", "base folder of relative source paths (default: the current folder)")
 	c.Flags().StringVar(&shard, "shard", "", "which shard, I/N")

@@ -30,7 +30,8 @@ func termsIn(message string) []string {
 		if slices.Contains(everyday, t.Name) {
 			continue
 		}
-		word := regexp.MustCompile(`(?i)(^|[\s("` + "`" + `])` + regexp.QuoteMeta(t.Name) + `s?([\s:;,)"` + "`" + `]|\.\s|\.?$)`)
+		word := regexp.MustCompile(`(?i)(^|[\s("` + "`" + `])` + regexp.QuoteMeta(t.Name) + `s?([\s:;,)"` + "`" +
+			`]|\.\s|\.?$)`)
 		if found := word.FindStringIndex(message); found != nil {
 			uses = append(uses, use{found[0], strings.ToLower(t.Name)})
 		}

@@ -67,11 +67,14 @@ func (a *app) verifyAll(ctx context.Context, folders []string, o verify.Options)
 	a.say("It holds %s, of which %s a folder here.", budget.Plural(int64(x.Debits), "debit"),
 		havePhrase(x.Debits-len(x.WithoutFolder)-len(x.Abandoned)))
 	for _, d := range x.WithoutFolder {
-		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost, d.Account,
+		a.say("- no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s), %s", d.Release, d.Cost,
+			d.Account,
 			d.Debited, d.Sequence, d.Hash, d.State)
 	}
 	for _, d := range x.Abandoned {
-		a.say("- abandoned on %s (%s), so that there is no folder: release %s, %s, debited to account %s on %s (entry %d, %.16s)", d.Date, screen.Visible(d.Reason, ""), d.Release, d.Cost, d.Account, d.Debited, d.Sequence, d.Hash)
+		a.say("- abandoned on %s (%s), so that there is no folder: release %s, %s, debited to account %s on %s "+
+			"(entry %d, %.16s)", d.Date, screen.Visible(d.Reason, ""), d.Release, d.Cost, d.Account, d.Debited,
+			d.Sequence, d.Hash)
 	}
 	return err
 }

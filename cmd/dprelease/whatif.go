@@ -19,7 +19,8 @@ func (a *app) whatIf(ctx context.Context, s planfile.Spec, asked string) error {
 		found = found && amounts[i] != ""
 	}
 	if !found {
-		return &usageError{fmt.Errorf("--what-if %q: expected --what-if KEY=AMOUNT,AMOUNT…, as epsilon=0.5,1,2,4", asked)}
+		return &usageError{fmt.Errorf("--what-if %q: expected --what-if KEY=AMOUNT,AMOUNT…, as epsilon=0.5,1,2,4",
+			asked)}
 	}
 	all, err := planfile.WhatIf(ctx, s, strings.TrimSpace(key), amounts)
 	if err != nil {

@@ -44,7 +44,8 @@ func readAddress(url, dir, name string) (*pgx.ConnConfig, error) {
 		address = string(text)
 	}
 	if address = strings.TrimSpace(address); !postgres.IsAddress(address) {
-		return nil, refuse("what "+url+" holds is no address of a PostgreSQL server; write postgres://user@host:port/database", nil)
+		return nil, refuse("what "+url+" holds is no address of a PostgreSQL server; write "+
+			"postgres://user@host:port/database", nil)
 	}
 	config, err := postgres.Parse(address)
 	if err != nil {

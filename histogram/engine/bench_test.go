@@ -52,7 +52,8 @@ func benchColumns(hash string) string {
 
 // benchPlan returns the plan of all pairs of the columns of a source.
 func benchPlan(b *testing.B, from string) *plan.Plan {
-	text := "version: 1\nrelease: pairs\nprivacy: {protects: person, neighbours: add-remove, account: a}\nbudget: {rho: 1}\n" +
+	text := "version: 1\nrelease: pairs\nprivacy: {protects: person, neighbours: add-remove, account: a}\n" +
+		"budget: {rho: 1}\n" +
 		"tables:\n  t:\n    source: " + from + "\n    unit: {id: id, max_rows: 2}\n    columns:\n"
 	for i, size := range sizes {
 		text += fmt.Sprintf("      x%d: {type: integer, range: [0, %d]}\n", i, size-1)
@@ -102,7 +103,8 @@ func BenchmarkPostgres(b *testing.B) {
 	}
 	defer c.Close(b.Context())
 	for _, s := range []string{
-		fmt.Sprintf("CREATE TABLE t AS SELECT %s FROM generate_series(1::bigint, %d) AS i", benchColumns("hashint8(%s)"), rows),
+		fmt.Sprintf("CREATE TABLE t AS SELECT %s FROM generate_series(1::bigint, %d) AS i",
+			benchColumns("hashint8(%s)"), rows),
 		"VACUUM ANALYZE t"} {
 		if _, err := c.Exec(b.Context(), s); err != nil {
 			b.Fatal(err)
@@ -113,7 +115,8 @@ func BenchmarkPostgres(b *testing.B) {
 		benchPlan(b, "{postgres: {url: 'env:BENCH_URL', table: t, stay: true}}")
 	for b.Loop() {
 		began := time.Now()
-		if _, err := c.PgConn().CopyTo(b.Context(), io.Discard, "COPY (SELECT * FROM t) TO STDOUT (FORMAT binary)"); err != nil {
+		if _, err := c.PgConn().CopyTo(b.Context(), io.Discard,
+			"COPY (SELECT * FROM t) TO STDOUT (FORMAT binary)"); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(rows)/time.Since(began).Seconds()/1e6, "sent-Mrows/s")
@@ -145,7 +148,8 @@ func BenchmarkDuckDB(b *testing.B) {
 		}
 		return time.Since(began).Seconds()
 	}
-	run(fmt.Sprintf("CREATE TABLE t AS SELECT %s FROM range(1, %d) AS r(i);", benchColumns("CAST(hash(%s) & 2147483647 AS BIGINT)"), rows+1))
+	run(fmt.Sprintf("CREATE TABLE t AS SELECT %s FROM range(1, %d) AS r(i);",
+		benchColumns("CAST(hash(%s) & 2147483647 AS BIGINT)"), rows+1))
 	p := benchPlan(b, "{duckdb: {file: t.duckdb, table: t}}")
 	hand := "CREATE TEMPORARY TABLE bounded AS " + boundedByHand("sha256(%s)", "", "") + ";\n"
 	eachPair(func(x, y string) {
@@ -166,7 +170,8 @@ func BenchmarkDuckDB(b *testing.B) {
 func BenchmarkSpark(b *testing.B) {
 	spark, rows := newSpark(b, "spark.driver.memory=3g"), benchRows()
 	// The table is as good as drawn: xxhash64 of the row's number.
-	spark.do(b, map[string]any{"sql": fmt.Sprintf("CREATE TABLE t USING parquet AS SELECT %s FROM (SELECT id AS i FROM range(%d))",
+	spark.do(b, map[string]any{"sql": fmt.Sprintf("CREATE TABLE t USING parquet AS SELECT %s FROM (SELECT id AS i "+
+		"FROM range(%d))",
 		benchColumns("xxhash64(%s)"), rows)})
 	p, dir := benchPlan(b, "{spark: {table: t}}"), b.TempDir()
 	q, err := histogram.QuestionsOf(p)
@@ -189,15 +194,18 @@ func BenchmarkSpark(b *testing.B) {
 			total += took
 		}
 		began := time.Now()
-		if _, err := (engine.Tables{Dir: dir, FromSpark: filepath.Join(dir, "job")}).Count(b.Context(), q, streamsOf(3)); err != nil {
+		if _, err := (engine.Tables{Dir: dir, FromSpark: filepath.Join(dir, "job")}).Count(b.Context(), q,
+			streamsOf(3)); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(time.Since(began).Seconds(), "here-s")
 		began = time.Now()
-		spark.do(b, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + filepath.Join(dir, "bounded") + "' USING parquet " +
+		spark.do(b, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + filepath.Join(dir, "bounded") +
+			"' USING parquet " +
 			boundedByHand("sha2(%s, 256)", "", " ORDER BY x0")})
 		eachPair(func(x, y string) {
-			spark.do(b, map[string]any{"sql": fmt.Sprintf("INSERT OVERWRITE DIRECTORY '%[3]s' USING parquet SELECT %[1]s, %[2]s, count(*) AS n FROM parquet.`%[4]s` GROUP BY %[1]s, %[2]s",
+			spark.do(b, map[string]any{"sql": fmt.Sprintf("INSERT OVERWRITE DIRECTORY '%[3]s' USING parquet SELECT "+
+				"%[1]s, %[2]s, count(*) AS n FROM parquet.`%[4]s` GROUP BY %[1]s, %[2]s",
 				x, y, filepath.Join(dir, "pair"), filepath.Join(dir, "bounded"))})
 		})
 		hand := time.Since(began).Seconds()
@@ -221,7 +229,8 @@ func timed(b *testing.B, p *plan.Plan, dir string) (opening, counting float64) {
 	defer opened.Close()
 	opening = time.Since(began).Seconds()
 	began = time.Now()
-	if _, err := opened.Files(dir, scan.Options{}).Count(b.Context(), q, noise.NewStreams(noise.Key{1}, "t").Rows()); err != nil {
+	if _, err := opened.Files(dir, scan.Options{}).Count(b.Context(), q,
+		noise.NewStreams(noise.Key{1}, "t").Rows()); err != nil {
 		b.Fatal(err)
 	}
 	return opening, time.Since(began).Seconds()
@@ -233,7 +242,8 @@ func byHand(b *testing.B, c *pgx.Conn) float64 {
 	statements := []string{"BEGIN", "CREATE TEMPORARY TABLE bounded ON COMMIT DROP AS " +
 		boundedByHand("encode(sha256(convert_to(%s, 'UTF8')), 'hex')", ` COLLATE "C"`, ""), "ANALYZE bounded"}
 	eachPair(func(x, y string) {
-		statements = append(statements, fmt.Sprintf("SELECT %[1]s, %[2]s, count(*) FROM bounded GROUP BY %[1]s, %[2]s", x, y))
+		statements = append(statements, fmt.Sprintf("SELECT %[1]s, %[2]s, count(*) FROM bounded GROUP BY %[1]s, %[2]s",
+			x, y))
 	})
 	began := time.Now()
 	for _, s := range append(statements, "COMMIT") {

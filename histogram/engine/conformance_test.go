@@ -74,9 +74,11 @@ marginals:
 `
 
 // withoutLists takes out of the release what a database does not count.
-var withoutLists = strings.NewReplacer("      word: {values: {discover: {max_length: 8}}, unknown: drop, null: drop}\n", "",
+var withoutLists = strings.NewReplacer(
+	"      word: {values: {discover: {max_length: 8}}, unknown: drop, null: drop}\n", "",
 	"  words: {by: [word], stats: [units], per_unit: {groups: 1}}\n", "",
-	"diagnostics: {share: 5%}\n", "", "  kinds: {by: [flag], stats: [{distinct: n, per_unit: 2}]}\n", "", "units: {by: [flag], stats: [count, units]}",
+	"diagnostics: {share: 5%}\n", "", "  kinds: {by: [flag], stats: [{distinct: n, per_unit: 2}]}\n", "",
+	"units: {by: [flag], stats: [count, units]}",
 	"units: {by: [flag]}")
 
 // spot is a row.
@@ -102,7 +104,8 @@ func drawSpots(r *rand.Rand, kind string, rows int) []spot {
 		return v
 	}
 	texts := []string{"a", "A", "a ", " a", "é", "e\u0301", "ß", "ss", "", "null", "b", "a\u00a0", "NULL"}
-	doubles := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), 0.125, 0.375, -0.625, 2.9999, 3,
+	doubles := []float64{math.NaN(), math.Copysign(0, -1), 0, math.Inf(1), math.Inf(-1), 0.125, 0.375, -0.625, 2.9999,
+		3,
 		5e-324, 1e300, 0.1, 0.3}
 	start := int64(1_708_387_200_000_000) // 2024-02-20
 	all := make([]spot, rows)
@@ -120,7 +123,8 @@ func drawSpots(r *rand.Rand, kind string, rows int) []spot {
 		all[i] = spot{id: or(20, id), s: or(9, texts[r.IntN(len(texts))]), n: or(9, int64(r.IntN(13)-6)),
 			x: or(9, doubles[r.IntN(len(doubles))]), w: or(30, []float64{0, 0.5, 1, 1.25, 3.75, 9}[r.IntN(6)]),
 			d: or(9, int64(r.IntN(1100)-50)), u: or(9, int64(r.IntN(2_200_000))), flag: or(9, r.IntN(2) == 0),
-			at: or(9, start+int64(r.IntN(20*86_400))*1_000_000+[]int64{0, 1, 999_999}[r.IntN(3)]), word: or(9, "w"+strconv.Itoa(r.IntN(6)))}
+			at:   or(9, start+int64(r.IntN(20*86_400))*1_000_000+[]int64{0, 1, 999_999}[r.IntN(3)]),
+			word: or(9, "w"+strconv.Itoa(r.IntN(6)))}
 		if i > 0 && r.IntN(4) == 0 {
 			all[i] = all[r.IntN(i)] // an equal row
 		}
@@ -140,9 +144,11 @@ func writeArrow(t testing.TB, path, kind string, rows []spot) {
 	field := func(name string, of arrow.DataType) arrow.Field {
 		return arrow.Field{Name: name, Type: of, Nullable: true}
 	}
-	schema := arrow.NewSchema([]arrow.Field{id, field("s", arrow.BinaryTypes.String), field("n", arrow.PrimitiveTypes.Int64),
+	schema := arrow.NewSchema([]arrow.Field{id, field("s", arrow.BinaryTypes.String),
+		field("n", arrow.PrimitiveTypes.Int64),
 		field("x", arrow.PrimitiveTypes.Float64), field("w", arrow.PrimitiveTypes.Float64),
-		field("d", &arrow.Decimal128Type{Precision: 12, Scale: 2}), field("u", &arrow.Decimal128Type{Precision: 20, Scale: 6}),
+		field("d", &arrow.Decimal128Type{Precision: 12, Scale: 2}),
+		field("u", &arrow.Decimal128Type{Precision: 20, Scale: 6}),
 		field("flag", arrow.FixedWidthTypes.Boolean), field("moment", &arrow.TimestampType{Unit: arrow.Microsecond}),
 		field("day", arrow.FixedWidthTypes.Date32), field("word", arrow.BinaryTypes.String)}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -296,7 +302,8 @@ func places(t *testing.T, dir, kind string, rows []spot) map[string]string {
 		}
 		variable := "SPOTS_" + strings.ToUpper(kind)
 		outer.Setenv(variable, address)
-		all["postgres"] = `{postgres: {url: "env:` + variable + `", query: 'SELECT *, moment::date AS day FROM "Spots" -- all'}}`
+		all["postgres"] = `{postgres: {url: "env:` + variable +
+			`", query: 'SELECT *, moment::date AS day FROM "Spots" -- all'}}`
 		all["postgres that counts"] = strings.Replace(all["postgres"], "{url", "{stay: true, url", 1)
 	})
 	t.Run("duckdb", func(t *testing.T) {
@@ -366,7 +373,8 @@ func TestSparkAgreesWithFiles(t *testing.T) {
 		for _, bound := range []string{"1", "2", "5"}[i:] {
 			t.Run(kind+" "+bound, func(t *testing.T) {
 				text := withoutLists.Replace(strings.Replace(spots, "BOUND", bound, 1))
-				want, total := answersOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{arrow: spots.arrow}", 1)), dir, 3)
+				want, total := answersOf(t, histogramtest.PlanOf(t,
+					strings.Replace(text, "SOURCE", "{arrow: spots.arrow}", 1)), dir, 3)
 				if total < 1000 {
 					t.Fatalf("the rows of files count %d in all answers", total)
 				}
@@ -448,8 +456,12 @@ func TestIntegersInSparkAreThoseOfFiles(t *testing.T) {
 			at("bigint", "-9223372036854775808", "-9223372036854775807", "-11", "-10", "-9", "0", "1", "24", "25", "26",
 				"9223372036854775806", "9223372036854775807", "NULL")), "'NULL'", "NULL")})
 	declared, _, _ := strings.Cut(integers, "marginals:")
-	for name, text := range map[string]string{"integers": integers, "no column": declared + "marginals:\n  all: {by: []}\n"} {
-		planOf := func(from string) *plan.Plan { return histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", from, 1)) }
+	for name, text := range map[string]string{"integers": integers, "no column": declared +
+		"marginals:\n  all: {by: []}\n"} {
+		planOf := func(from string) *plan.Plan {
+			return histogramtest.PlanOf(t,
+				strings.Replace(text, "SOURCE", from, 1))
+		}
 		want, total := answersOf(t, planOf("{parquet: numbers/part-*.parquet}"), dir, 3)
 		if total < 1000 {
 			t.Fatalf("%s: the rows of files count %d in all answers", name, total)
@@ -529,7 +541,8 @@ func TestContractsAreThoseOfFiles(t *testing.T) {
 		dir := histogramtest.Folder(t, "people.csv", csv)
 		text := strings.NewReplacer("UNIT", pick("{id: id, max_rows: 2}", "{id: id, max_rows: 1, null: drop}", "row"),
 			"WHERE", pick("drop", "error"), "UNKNOWN", pick("error", "drop", "{as: a}"), "NULL", pick("error", "drop"),
-			"RULED", pick("drop", "error"), "EXPECT", pick("{rows: [0, 9]}", "{rows: [3, 50], every: [work]}", "{every: [kind]}")).
+			"RULED", pick("drop", "error"), "EXPECT", pick("{rows: [0, 9]}", "{rows: [3, 50], every: [work]}",
+				"{every: [kind]}")).
 			Replace(rules)
 		of := func(from string) (hashes []string, err error) {
 			return countOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", from, 1)), dir)
@@ -546,19 +559,23 @@ func TestContractsAreThoseOfFiles(t *testing.T) {
 		}
 	}
 	// Which way a contract is broken is decided by rows that `where` lets count, and all ways are named.
-	for csv, ways := range map[string]int{"id,kind,age,work\n1,,2,n\n2,d,9,n\n": 1, "id,kind,age,work\n1,,2,n\n2,d,3,n\n": 2} {
+	for csv, ways := range map[string]int{"id,kind,age,work\n1,,2,n\n2,d,9,n\n": 1,
+		"id,kind,age,work\n1,,2,n\n2,d,3,n\n": 2} {
 		execute(t, c, "TRUNCATE people")
 		for line := range strings.SplitSeq(strings.TrimSpace(csv[len("id,kind,age,work\n"):]), "\n") {
 			f := strings.Split(line, ",")
-			execute(t, c, fmt.Sprintf("INSERT INTO people VALUES ('%s', NULLIF('%s', ''), %s, '%s')", f[0], f[1], f[2], f[3]))
+			execute(t, c, fmt.Sprintf("INSERT INTO people VALUES ('%s', NULLIF('%s', ''), %s, '%s')", f[0], f[1], f[2],
+				f[3]))
 		}
-		text := strings.NewReplacer("UNIT", "row", "WHERE", "drop", "UNKNOWN", "error", "NULL", "error", "RULED", "drop", "EXPECT",
+		text := strings.NewReplacer("UNIT", "row", "WHERE", "drop", "UNKNOWN", "error", "NULL", "error", "RULED",
+			"drop", "EXPECT",
 			"{rows: [0, 9]}").Replace(rules)
 		dir := histogramtest.Folder(t, "people.csv", csv)
 		_, wanted := countOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{csv: people.csv}", 1)), dir)
 		_, err := countOf(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE",
 			`{postgres: {url: "env:PEOPLE_URL", table: people, stay: true}}`, 1)), dir)
-		if wanted == nil || err == nil || sentences(wanted) != sentences(err) || len(strings.Split(err.Error(), "\n")) != ways {
+		if wanted == nil || err == nil || sentences(wanted) != sentences(err) ||
+			len(strings.Split(err.Error(), "\n")) != ways {
 			t.Errorf("files: %v\nits database: %v", wanted, err)
 		}
 	}
@@ -571,12 +588,14 @@ func TestContractsAreThoseOfFiles(t *testing.T) {
 func TestUnitsByDate(t *testing.T) {
 	database(t, `CREATE TABLE people AS SELECT DATE '1969-12-30' + i / 3 AS id, CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END AS kind, i AS pay FROM generate_series(1, 9) AS i`,
 		`INSERT INTO people VALUES ('infinity', 'a', 1), ('infinity', 'b', 2), ('-infinity', 'a', 3), ('-infinity', 'a', 4)`)
-	none := strings.NewReplacer("{id: id, max_rows: 1}", "row", "  kinds: {by: [kind]}\n  pays: {by: [pay]}", "  all: {by: []}").Replace(people)
+	none := strings.NewReplacer("{id: id, max_rows: 1}", "row", "  kinds: {by: [kind]}\n  pays: {by: [pay]}",
+		"  all: {by: []}").Replace(people)
 	for name, text := range map[string]string{"dates": people, "no column": none} {
 		var all [][]string
 		for _, from := range []string{"{postgres: {url: 'env:PEOPLE_URL', table: people}}",
 			"{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"} {
-			hashes, err := countOf(t, histogramtest.PlanOf(t, strings.NewReplacer("SOURCE", from, "UNKNOWN", "drop").Replace(text)), ".")
+			hashes, err := countOf(t, histogramtest.PlanOf(t,
+				strings.NewReplacer("SOURCE", from, "UNKNOWN", "drop").Replace(text)), ".")
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, from, err)
 			}

@@ -49,7 +49,8 @@ func (o *Opened) fetchDuckDB(ctx context.Context, file string, requests []reques
 		return d.fault(source.Unreadable, "cannot be read", err.Error())
 	}
 	if d.program, err = exec.LookPath("duckdb"); err != nil {
-		return d.fault(source.Unreadable, "the program duckdb, which reads the file, is not on the PATH; install it (duckdb.org)", "")
+		return d.fault(source.Unreadable, "the program duckdb, which reads the file, is not on the PATH; install it "+
+			"(duckdb.org)", "")
 	}
 	for _, r := range requests {
 		d.request = r
@@ -135,18 +136,23 @@ var duckdbAdvice = []struct {
 	says, message string
 	kind          source.ErrorKind
 }{
-	{"Permission Error", "the table is made of other files, such as a view of read_parquet, which are not read for a release; name these files as the source", source.Malformed},
-	{"Out of Memory Error", "the program duckdb has too little memory for the view or the query, and may put nothing on disk; make a table of it first", source.Unreadable},
-	{"Could not set lock", "another process has the database open for writing; run again when it is done", source.Unreadable},
-	{"not a valid DuckDB database", "is no DuckDB database, or one of a later version; look at the file, or install a newer duckdb", source.Malformed},
+	{"Permission Error", "the table is made of other files, such as a view of read_parquet, which are not read for a " +
+		"release; name these files as the source", source.Malformed},
+	{"Out of Memory Error", "the program duckdb has too little memory for the view or the query, and may put nothing " +
+		"on disk; make a table of it first", source.Unreadable},
+	{"Could not set lock", "another process has the database open for writing; run again when it is done",
+		source.Unreadable},
+	{"not a valid DuckDB database", "is no DuckDB database, or one of a later version; look at the file, or install " +
+		"a newer duckdb", source.Malformed},
 	{"Catalog Error", "there is no such table or function in the database; check the name", source.Missing},
 	{"Binder Error", "the query names something that does not exist; check it", source.Malformed},
 	{"Parser Error", "the query cannot be understood; it must be one SELECT, without a semicolon", source.Malformed},
 }
 
 // duckdbTypes matches the types of columns whose values Parquet holds exactly.
-var duckdbTypes = regexp.MustCompile(`(?s)^(BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|` +
-	`VARCHAR|JSON|ENUM\(.*\)|UUID|DATE|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?)$`)
+var duckdbTypes = regexp.MustCompile(
+	`(?s)^(BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|` +
+		`VARCHAR|JSON|ENUM\(.*\)|UUID|DATE|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?)$`)
 
 // typeWord matches the first word of a type.
 var typeWord = regexp.MustCompile(`^[A-Z_]*`)
@@ -182,7 +188,8 @@ func (d duckdb) checkQuery(ctx context.Context) error {
 		return err
 	}
 	if len(rows) != 1 || rows[0].Parsed.Error || len(rows[0].Parsed.Statements) != 1 {
-		return d.fault(source.Malformed, "the query cannot be understood; it must be one SELECT, without a semicolon", "")
+		return d.fault(source.Malformed, "the query cannot be understood; it must be one SELECT, without a semicolon",
+			"")
 	}
 	return nil
 }
@@ -238,7 +245,8 @@ func (d duckdb) copyAll(ctx context.Context, requests []request, rows Rows) (err
 		path := filepath.Join(folder, fmt.Sprintf("table%d", i))
 		p, err := newPipe(path)
 		if err != nil {
-			return d.fault(source.Unreadable, "no named pipe can be made in the folder for temporary files (TMPDIR)", err.Error())
+			return d.fault(source.Unreadable, "no named pipe can be made in the folder for temporary files (TMPDIR)",
+				err.Error())
 		}
 		pipes, paths = append(pipes, p), append(paths, path)
 		statements = append(statements,

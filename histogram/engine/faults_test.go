@@ -110,7 +110,8 @@ func TestFaultsOfPostgres(t *testing.T) {
 		`CREATE TABLE odd (id bigint, kind text, pay interval)`, `INSERT INTO odd VALUES (1, '`+canary+`', '1 day')`,
 		`CREATE TABLE hidden AS SELECT * FROM people`, `ALTER TABLE hidden ENABLE ROW LEVEL SECURITY`,
 		`CREATE POLICY part ON hidden USING (pay > 3)`, `CREATE ROLE clerk LOGIN`, `GRANT SELECT ON hidden TO clerk`,
-		`CREATE ROLE hasty LOGIN`, `GRANT SELECT ON people, slowly TO hasty`, `ALTER ROLE hasty SET statement_timeout = '100ms'`)
+		`CREATE ROLE hasty LOGIN`, `GRANT SELECT ON people, slowly TO hasty`,
+		`ALTER ROLE hasty SET statement_timeout = '100ms'`)
 	as := func(role string) string { return strings.Replace(address, "keeper@", role+"@", 1) }
 	table := func(name string) string { return "{postgres: {url: 'env:PEOPLE_URL', table: " + name + "}}" }
 	query := func(text string) string {
@@ -120,28 +121,40 @@ func TestFaultsOfPostgres(t *testing.T) {
 		address, from, says string
 		kind                source.ErrorKind
 	}{
-		"no such table":                 {address, table("peoples"), "no such table", source.Missing},
-		"no such schema":                {address, table("register.people"), "no such", source.Missing},
-		"capital letters":               {address, table("People"), "small and capital letters", source.Missing},
-		"no such column":                {address, query("SELECT id, kind, pay AS pays FROM people"), "did you mean pays?", source.Missing},
-		"two columns":                   {address, query("SELECT *, id FROM people"), "", source.Malformed},
-		"a type":                        {address, table("odd"), "has the type interval", source.WrongType},
-		"a text as a number":            {address, query("SELECT id, kind, pay::text FROM people"), "holds texts", source.WrongType},
-		"a value that fails":            {address, query("SELECT 1 AS id, kind, kind::integer AS pay FROM odd"), "diagnostics", source.Unreadable},
-		"two statements":                {address, query("SELECT 1 AS id; DROP TABLE people"), "must be one SELECT", source.Malformed},
-		"a writing query":               {address, query("SELECT nextval('counter') AS id, 'a' AS kind, 1 AS pay"), "", source.Unreadable},
-		"rows that are hidden":          {as("clerk"), table("hidden"), "BYPASSRLS", source.Unreadable},
-		"no right":                      {as("clerk"), table("people"), "GRANT", source.Unreadable},
-		"no such user":                  {as("nobody"), table("people"), "let this user in", source.Unreadable},
-		"no such database":              {strings.Replace(address, "/test", "/tost", 1), table("people"), "no such database", source.Unreadable},
-		"a time-out":                    {as("hasty"), table("slowly"), "statement_timeout", source.Unreadable},
-		"no server":                     {"postgres://office@localhost:1/people", table("people"), "connection", source.Unreadable},
-		"no address":                    {"", table("people"), "PEOPLE_URL is not set", source.Unreadable},
-		"no postgres address":           {"mysql://" + canary, table("people"), "no address of a PostgreSQL server", source.Unreadable},
-		"a broken address":              {"postgres://a:" + canary + "@b@c/d", table("people"), "%40", source.Unreadable},
-		"a network":                     {"postgres://a:" + canary + "@db.example/d", table("people"), "sslmode=verify-full", source.Unreadable},
-		"a network behind this machine": {"postgres://a:" + canary + "@localhost:1,db.example:2/d?sslmode=disable", table("people"), "sslmode=verify-full", source.Unreadable},
-		"an unproved network":           {"postgres://a:" + canary + "@db.example/d?sslmode=require", table("people"), "verify-full", source.Unreadable},
+		"no such table":   {address, table("peoples"), "no such table", source.Missing},
+		"no such schema":  {address, table("register.people"), "no such", source.Missing},
+		"capital letters": {address, table("People"), "small and capital letters", source.Missing},
+		"no such column": {address, query("SELECT id, kind, pay AS pays FROM people"),
+			"did you mean pays?", source.Missing},
+		"two columns": {address, query("SELECT *, id FROM people"), "", source.Malformed},
+		"a type":      {address, table("odd"), "has the type interval", source.WrongType},
+		"a text as a number": {address, query("SELECT id, kind, pay::text FROM people"), "holds texts",
+			source.WrongType},
+		"a value that fails": {address, query("SELECT 1 AS id, kind, kind::integer AS pay FROM odd"),
+			"diagnostics", source.Unreadable},
+		"two statements": {address, query("SELECT 1 AS id; DROP TABLE people"), "must be one SELECT",
+			source.Malformed},
+		"a writing query": {address, query("SELECT nextval('counter') AS id, 'a' AS kind, 1 AS pay"), "",
+			source.Unreadable},
+		"rows that are hidden": {as("clerk"), table("hidden"), "BYPASSRLS", source.Unreadable},
+		"no right":             {as("clerk"), table("people"), "GRANT", source.Unreadable},
+		"no such user":         {as("nobody"), table("people"), "let this user in", source.Unreadable},
+		"no such database": {strings.Replace(address, "/test", "/tost", 1), table("people"),
+			"no such database", source.Unreadable},
+		"a time-out": {as("hasty"), table("slowly"), "statement_timeout", source.Unreadable},
+		"no server": {"postgres://office@localhost:1/people", table("people"), "connection",
+			source.Unreadable},
+		"no address": {"", table("people"), "PEOPLE_URL is not set", source.Unreadable},
+		"no postgres address": {"mysql://" + canary, table("people"), "no address of a PostgreSQL server",
+			source.Unreadable},
+		"a broken address": {"postgres://a:" + canary + "@b@c/d", table("people"), "%40",
+			source.Unreadable},
+		"a network": {"postgres://a:" + canary + "@db.example/d", table("people"),
+			"sslmode=verify-full", source.Unreadable},
+		"a network behind this machine": {"postgres://a:" + canary + "@localhost:1,db.example:2/d?sslmode=disable",
+			table("people"), "sslmode=verify-full", source.Unreadable},
+		"an unproved network": {"postgres://a:" + canary + "@db.example/d?sslmode=require", table("people"),
+			"verify-full", source.Unreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PEOPLE_URL", c.address)
@@ -154,7 +167,8 @@ func TestFaultsOfPostgres(t *testing.T) {
 				}
 				return
 			}
-			if got := fetchError(t, t.Context(), p, "."); got.Kind != c.kind && name != "two columns" && name != "a writing query" ||
+			if got := fetchError(t, t.Context(), p, "."); got.Kind != c.kind && name != "two columns" &&
+				name != "a writing query" ||
 				!strings.Contains(got.Error(), c.says) {
 				t.Errorf("%s: %v", got.Kind, got)
 			}
@@ -276,7 +290,8 @@ func TestConnectionBreaks(t *testing.T) {
 		t.Setenv("PEOPLE_URL", address)
 		ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer stop()
-		if _, err := engine.Open(ctx, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: slowly}}"), "."); !errors.Is(err,
+		if _, err := engine.Open(ctx, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: slowly}}"),
+			"."); !errors.Is(err,
 			context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -359,7 +374,8 @@ marginals:
 
 // Nothing that a server logs holds a value or the key of a release, even if it logs every statement.
 func TestServersLogHoldsNothing(t *testing.T) {
-	_, address := database(t, makePeople, `INSERT INTO people VALUES (4711, '`+canary+`', 3), (4711, 'b', 3), (4711, 'b', 3)`)
+	_, address := database(t, makePeople, `INSERT INTO people VALUES (4711, '`+canary+
+		`', 3), (4711, 'b', 3), (4711, 'b', 3)`)
 	t.Setenv("PEOPLE_URL", address+"&options=-c%20log_statement%3Dall%20-c%20log_min_duration_statement%3D0")
 	for from, logged := range map[string]string{
 		"{postgres: {url: 'env:PEOPLE_URL', table: people}}":             `COPY (SELECT "id", pg_catalog.left("kind"::pg_catalog.text, 32768), "pay" FROM "people") TO STDOUT`,
@@ -429,7 +445,8 @@ func TestFaultsOfCountingInTheDatabase(t *testing.T) {
 		}
 		for i, m := range q.Measurements {
 			counted, err := opened.Files(".", scan.Options{MemoryLimit: 1 << 30}).Count(t.Context(),
-				histogram.Questions{Plan: p, Measurements: q.Measurements[i : i+1]}, noise.NewStreams(noise.Key{1}, "people").Rows())
+				histogram.Questions{Plan: p, Measurements: q.Measurements[i : i+1]},
+				noise.NewStreams(noise.Key{1}, "people").Rows())
 			if err != nil || fmt.Sprintf("%x", answer.All(counted)[0].Hash()) != all[i] {
 				t.Errorf("%s has another answer when it is asked alone (%v)", m.ID, err)
 			}
@@ -454,9 +471,11 @@ func TestFaultsOfCountingInTheDatabase(t *testing.T) {
 	})
 	for name, of := range map[string]struct{ address, from, says string }{
 		"no temporary tables": {strings.Replace(address, "keeper@", "temporal@", 1), stay, "TEMPORARY"},
-		"a query that writes": {address, "{postgres: {url: 'env:PEOPLE_URL', stay: true, query: \"SELECT nextval('counter') AS id, 'a'::text AS kind, 1 AS pay\"}}", "may only read"},
+		"a query that writes": {address, "{postgres: {url: 'env:PEOPLE_URL', stay: true, query: \"SELECT " +
+			"nextval('counter') AS id, 'a'::text AS kind, 1 AS pay\"}}", "may only read"},
 		"ids of another type": {address, strings.Replace(stay, "people,", "wide,", 1), "units are not told apart"},
-		"a time-out":          {address + "&options=-c%20statement_timeout%3D100ms", strings.Replace(stay, "people,", "slowly,", 1), "statement_timeout"},
+		"a time-out": {address + "&options=-c%20statement_timeout%3D100ms",
+			strings.Replace(stay, "people,", "slowly,", 1), "statement_timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PEOPLE_URL", of.address)
@@ -518,7 +537,8 @@ marginals:
 	check := func(name string) {
 		t.Helper()
 		for _, p := range []*plan.Plan{two(from("people", ", stay: true"), from("visits", ", stay: true")),
-			two(from("people", ", stay: true"), from("visits", "")), two(from("people", ""), from("visits", ", stay: true"))} {
+			two(from("people", ", stay: true"), from("visits", "")),
+			two(from("people", ""), from("visits", ", stay: true"))} {
 			if got, err := countOf(t, p, "."); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: the answers are not those of rows that are read (%v)", name, err)
 			}
@@ -537,7 +557,8 @@ marginals:
 	for _, unit := range []string{"{id: id, max_rows: 1}", "row"} {
 		var all [2][]string
 		for i, more := range []string{"", ", stay: true"} {
-			text := strings.NewReplacer("SOURCE", from("days", more), "UNKNOWN", "drop", "{id: id, max_rows: 1}", unit).Replace(people)
+			text := strings.NewReplacer("SOURCE", from("days", more), "UNKNOWN", "drop", "{id: id, max_rows: 1}",
+				unit).Replace(people)
 			if all[i], err = countOf(t, histogramtest.PlanOf(t, text), "."); err != nil {
 				t.Errorf("beside types of others: %v", err)
 			}
@@ -556,7 +577,8 @@ func TestViewsThatMeddle(t *testing.T) {
 		`CREATE VIEW recoding AS SELECT id, kind, pay FROM people WHERE set_config('client_encoding', 'LATIN1', false) <> ''`)
 	for _, table := range []string{"writing", "recoding"} {
 		for _, more := range []string{"", ", stay: true"} {
-			got := fetchError(t, t.Context(), planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: "+table+more+"}}"), ".")
+			got := fetchError(t, t.Context(), planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: "+table+more+"}}"),
+				".")
 			if !strings.Contains(got.Error(), "changed settings of the connection") {
 				t.Errorf("%s%s: %v", table, more, got)
 			}
@@ -568,7 +590,8 @@ func TestViewsThatMeddle(t *testing.T) {
 // tables, and not by statistics of them. The ids are made by a view, so that no table has them.
 func TestLogOfWritesHoldsNoRows(t *testing.T) {
 	c, _ := database(t, `CREATE VIEW people AS SELECT 'wal' || 'mark' || i AS id, 'a'::text AS kind, i % 7 AS pay FROM generate_series(1, 2000) AS i`)
-	if _, err := countOf(t, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"), "."); err != nil {
+	if _, err := countOf(t, planOf(t, "{postgres: {url: 'env:PEOPLE_URL', table: people, stay: true}}"),
+		"."); err != nil {
 		t.Fatal(err)
 	}
 	logged := func() (found bool) {
@@ -605,23 +628,30 @@ func TestFaultsOfDuckDB(t *testing.T) {
 		from, says string
 		kind       source.ErrorKind
 	}{
-		"no such file":       {"{duckdb: {file: peoples.duckdb, table: people}}", "no such file", source.Missing},
-		"no database":        {"{duckdb: {file: text.duckdb, table: people}}", "is no DuckDB database", source.Malformed},
-		"two files":          {"{duckdb: {file: '*.duckdb', table: people}}", "several files", source.Duplicate},
-		"no such table":      {"{duckdb: {file: people.duckdb, table: peoples}}", "no such table", source.Missing},
-		"no such column":     {"{duckdb: {file: people.duckdb, query: 'SELECT id, kind FROM people'}}", "no such column", source.Missing},
+		"no such file": {"{duckdb: {file: peoples.duckdb, table: people}}", "no such file", source.Missing},
+		"no database": {"{duckdb: {file: text.duckdb, table: people}}", "is no DuckDB database",
+			source.Malformed},
+		"two files":     {"{duckdb: {file: '*.duckdb', table: people}}", "several files", source.Duplicate},
+		"no such table": {"{duckdb: {file: people.duckdb, table: peoples}}", "no such table", source.Missing},
+		"no such column": {"{duckdb: {file: people.duckdb, query: 'SELECT id, kind FROM people'}}",
+			"no such column", source.Missing},
 		"a type":             {"{duckdb: {file: people.duckdb, table: odd}}", "has the type HUGEINT", source.WrongType},
 		"a value that fails": {"{duckdb: {file: people.duckdb, query: 'SELECT id, kind, kind::INTEGER AS pay FROM odd'}}", "diagnostics", source.Unreadable},
-		"two statements":     {"{duckdb: {file: people.duckdb, query: 'SELECT 1 AS id; DROP TABLE people'}}", "one SELECT", source.Malformed},
-		"two queries":        {"{duckdb: {file: people.duckdb, query: 'SELECT 1 AS id; SELECT 2 AS id'}}", "one SELECT", source.Malformed},
+		"two statements": {"{duckdb: {file: people.duckdb, query: 'SELECT 1 AS id; DROP TABLE people'}}",
+			"one SELECT", source.Malformed},
+		"two queries": {"{duckdb: {file: people.duckdb, query: 'SELECT 1 AS id; SELECT 2 AS id'}}", "one SELECT",
+			source.Malformed},
 		"a query that leaves its parentheses": {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id) AS x; COPY odd TO '" + filepath.Join(dir, "plain.csv") +
 			"'; SELECT * FROM (SELECT 1 AS id\"}}", "one SELECT", source.Malformed},
-		"another file":     {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id, 'a' AS kind, 1 AS pay FROM read_csv('" + filepath.Join(dir, "text.duckdb") + "')\"}}", "is made of other files", source.Malformed},
-		"values in a type": {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id, ['a'::ENUM('" + canary + "', 'a')] AS kind, 1 AS pay\"}}", "has the type ENUM, which", source.WrongType},
-		"a writing query":  {"{duckdb: {file: people.duckdb, query: 'DELETE FROM people RETURNING *'}}", "", source.Malformed},
+		"another file": {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id, 'a' AS kind, 1 AS pay FROM read_csv('" + filepath.Join(dir, "text.duckdb") + "')\"}}", "is made of other files", source.Malformed},
+		"values in a type": {"{duckdb: {file: people.duckdb, query: \"SELECT 1 AS id, ['a'::ENUM('" + canary +
+			"', 'a')] AS kind, 1 AS pay\"}}", "has the type ENUM, which", source.WrongType},
+		"a writing query": {"{duckdb: {file: people.duckdb, query: 'DELETE FROM people RETURNING *'}}", "",
+			source.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := fetchError(t, t.Context(), planOf(t, c.from), dir); got.Kind != c.kind || !strings.Contains(got.Error(), c.says) {
+			if got := fetchError(t, t.Context(), planOf(t, c.from), dir); got.Kind != c.kind ||
+				!strings.Contains(got.Error(), c.says) {
 				t.Errorf("%s: %v", got.Kind, got)
 			}
 		})

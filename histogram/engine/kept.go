@@ -75,7 +75,8 @@ func (k Kept) read() (answer.Answers, error) {
 }
 
 var errKept = errors.New(
-	"state directory: the exact counts that were stored for this release cannot be read: put back a copy of the folder, or give up the release with `dprelease ledger abandon`")
+	"state directory: the exact counts that were stored for this release cannot be read: put back a copy of the " +
+		"folder, or give up the release with `dprelease ledger abandon`")
 
 // keyStream returns the key stream of what is stored.
 func (k Kept) keyStream(nonce [aes.BlockSize]byte) cipher.Stream {

@@ -127,7 +127,10 @@ func open(ctx context.Context, p *plan.Plan, dir, counted string) (*Opened, erro
 	}
 	columns, err := scan.Columns(q)
 	if err == nil {
-		err = scan.CheckRemotes(q, func(t *spec.Table) bool { return t.Source.Database != nil && t.Source.Database.Stay })
+		err = scan.CheckRemotes(q, func(t *spec.Table) bool {
+			return t.Source.Database != nil &&
+				t.Source.Database.Stay
+		})
 	}
 	if err != nil {
 		return nil, err
@@ -248,7 +251,8 @@ func Check(r *spec.Release, dir, counted string) error {
 // notCounted returns the error of a table in Spark of which there are no counts.
 func notCounted(t *spec.Table) error {
 	return &source.Error{Kind: source.Missing, File: "table " + t.Name,
-		Message: "is counted by your own Spark, and its counts are not here; prepare the plan, let Spark run the job that dprelease count PLAN --emit DIR writes, and measure with --counted DIR"}
+		Message: "is counted by your own Spark, and its counts are not here; prepare the plan, let Spark run the job " +
+			"that dprelease count PLAN --emit DIR writes, and measure with --counted DIR"}
 }
 
 // checkColumns returns an error if a table lacks a wanted column or has two of its name.
@@ -261,7 +265,8 @@ func checkColumns(r request, has []string) error {
 			if near := document.Nearest(name, has); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
-			return &source.Error{Kind: source.Missing, File: r.name(), Column: name, Message: "there is no such column" + hint}
+			return &source.Error{Kind: source.Missing, File: r.name(), Column: name,
+				Message: "there is no such column" + hint}
 		case slices.Contains(has[at+1:], name):
 			return &source.Error{Kind: source.Duplicate, File: r.name(), Column: name,
 				Message: "there are two columns of this name; rename one, with AS"}
@@ -273,7 +278,8 @@ func checkColumns(r request, has []string) error {
 // unfitType returns the error of a column whose type is not read.
 func unfitType(r request, column, has string) error {
 	return &source.Error{Kind: source.WrongType, File: r.name(), Column: column,
-		Message: "has the type " + has + ", which is not read; cast it in a query: to text, an integer, a decimal, a double, a date, a timestamp, a boolean or a UUID"}
+		Message: "has the type " + has + ", which is not read; cast it in a query: to text, an integer, a decimal, a " +
+			"double, a date, a timestamp, a boolean or a UUID"}
 }
 
 // beginFetching reports that rows begin to be fetched. How many there are is not known, and not said.

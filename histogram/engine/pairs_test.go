@@ -57,9 +57,11 @@ tables:
 	}
 	text += "marginals:\n"
 	for _, most := range pairBounds {
-		text += fmt.Sprintf("  all-%[1]s: {table: %[1]s, by: [s, flag, n], stats: [count, {sum: pay}]}\n", pairTable(most))
+		text += fmt.Sprintf("  all-%[1]s: {table: %[1]s, by: [s, flag, n], stats: [count, {sum: pay}]}\n",
+			pairTable(most))
 		if read {
-			text += fmt.Sprintf("  words-%[1]s: {table: %[1]s, by: [word], stats: [units], per_unit: {groups: 1}}\n", pairTable(most))
+			text += fmt.Sprintf("  words-%[1]s: {table: %[1]s, by: [word], stats: [units], per_unit: {groups: 1}}\n",
+				pairTable(most))
 		}
 	}
 	return histogramtest.PlanOf(t, text)
@@ -68,8 +70,9 @@ tables:
 // pairForms returns all legal questions to the tables of a plan.
 func pairForms(p *plan.Plan) (legal []histogramtest.PairForm) {
 	for _, most := range pairBounds {
-		columns := histogramtest.PairColumns{Table: pairTable(most), Category: "s", Stratum: "flag", Number: "n", Strata: "pay",
-			Found: "word"}
+		columns := histogramtest.PairColumns{Table: pairTable(most), Category: "s", Stratum: "flag", Number: "n",
+			Strata: "pay",
+			Found:  "word"}
 		for _, f := range columns.Forms(p.Release()) {
 			if f.Legal {
 				f.ID = fmt.Sprintf("%s of %s, number %d", f.Pair, f.Query.Table, len(legal))
@@ -156,7 +159,8 @@ func assertRefused(t *testing.T, forms []histogramtest.PairForm, refusal func(f 
 	for _, f := range forms {
 		why := needsRows(f)
 		var fault *source.Error
-		if err := refusal(f); !errors.As(err, &fault) || !strings.Contains(err.Error(), "table "+f.Query.Table+": cannot be counted") ||
+		if err := refusal(f); !errors.As(err, &fault) ||
+			!strings.Contains(err.Error(), "table "+f.Query.Table+": cannot be counted") ||
 			!strings.Contains(err.Error(), why) {
 			t.Errorf("%s by %v, %+v: %v, without %q", f.ID, f.Query.Factors, f.Query.PerUnit, err, why)
 		}

@@ -29,7 +29,8 @@ func postgresColumns(ctx context.Context, c *pgx.Conn, r request,
 		switch {
 		case types[i].DataTypeOID == pgtype.BPCharOID && types[i].TypeModifier < 0 && name == r.table.Unit.ID:
 			return nil, &source.Error{Kind: source.WrongType, File: r.name(), Column: name,
-				Message: "has the type bpchar, in which texts with other spaces at the end are equal; cast it in a query to text, without them"}
+				Message: "has the type bpchar, in which texts with other spaces at the end are equal; cast it in a " +
+					"query to text, without them"}
 		case types[i].DataTypeOID == pgtype.NumericOID:
 			columns = append(columns, numericColumn(name, types[i].TypeModifier))
 			continue
@@ -38,7 +39,8 @@ func postgresColumns(ctx context.Context, c *pgx.Conn, r request,
 			continue
 		}
 		var kind, of string
-		err := c.QueryRow(ctx, "SELECT typtype::pg_catalog.text, pg_catalog.format_type(oid, NULL) FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1",
+		err := c.QueryRow(ctx, "SELECT typtype::pg_catalog.text, pg_catalog.format_type(oid, NULL) FROM "+
+			"pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1",
 			types[i].DataTypeOID).Scan(&kind, &of)
 		switch {
 		case err != nil:
@@ -75,19 +77,21 @@ var postgresTypes = map[uint32]func(name string) binaryColumn{
 	pgtype.Float4OID: doubleColumn(4, func(b []byte) float64 {
 		return float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
 	}),
-	pgtype.Float8OID:  doubleColumn(8, func(b []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(b)) }),
+	pgtype.Float8OID: doubleColumn(8,
+		func(b []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(b)) }),
 	pgtype.TextOID:    textColumn,
 	pgtype.VarcharOID: textColumn,
 	pgtype.BPCharOID:  textColumn,
 	pgtype.NameOID:    textColumn,
 	pgtype.UUIDOID: func(name string) binaryColumn {
-		c := column(name, &arrow.FixedSizeBinaryType{ByteWidth: 16}, func(b *array.FixedSizeBinaryBuilder, value []byte) bool {
-			if len(value) != 16 {
-				return false
-			}
-			b.Append(value)
-			return true
-		})
+		c := column(name, &arrow.FixedSizeBinaryType{ByteWidth: 16},
+			func(b *array.FixedSizeBinaryBuilder, value []byte) bool {
+				if len(value) != 16 {
+					return false
+				}
+				b.Append(value)
+				return true
+			})
 		c.field.Metadata = source.UUIDMetadata
 		return c
 	},

@@ -128,7 +128,8 @@ func readOnly(ctx context.Context, c *pgx.Conn, r request, work func() error) er
 	}
 	if still != "on" || c.PgConn().ParameterStatus("client_encoding") != "UTF8" {
 		return &source.Error{Kind: source.Malformed, File: r.name(),
-			Message: "a function that the table calls changed settings of the connection; read from a table or a view that does not"}
+			Message: "a function that the table calls changed settings of the connection; read from a table or a " +
+				"view that does not"}
 	}
 	if _, err := c.Exec(ctx, "RELEASE SAVEPOINT dprelease"); err != nil {
 		return explainPostgres(r, err)
@@ -147,7 +148,8 @@ func checkEncoding(ctx context.Context, c *pgx.Conn, r request) error {
 	}
 	if encoding != "UTF8" {
 		return &source.Error{Kind: source.Malformed, File: r.name(), Message: "the database is encoded in " + encoding +
-			", from which not every text becomes UTF-8, and privacy is total: no value may stop a run; read from a database in UTF8"}
+			", from which not every text becomes UTF-8, and privacy is total: no value may stop a run; read from a " +
+			"database in UTF8"}
 	}
 	return nil
 }
@@ -272,16 +274,20 @@ var postgresAdvice = map[string]string{
 	"28000": postgresNotAdmitted,
 	"3D000": "there is no such database on the server; check the address",
 	"3F000": "there is no such schema in the database; check the name of the table",
-	"42P01": "there is no such table in the database; check its name, with its schema before it, in small and capital letters",
-	"42501": "this user may not read all rows; GRANT USAGE on the schema and SELECT on the table, for stay: true TEMPORARY on the database, and if row-level security hides rows, let a user with BYPASSRLS read it",
+	"42P01": "there is no such table in the database; check its name, with its schema before it, in small and " +
+		"capital letters",
+	"42501": "this user may not read all rows; GRANT USAGE on the schema and SELECT on the table, for stay: true " +
+		"TEMPORARY on the database, and if row-level security hides rows, let a user with BYPASSRLS read it",
 	"42601": "the query cannot be understood; it must be one SELECT, without a semicolon",
 	"42703": "the query names a column that does not exist",
 	"42883": "the query calls a function that does not exist",
 	"53100": "the server's disk is full; make room on it, and run again",
 	"53200": "the server has too little memory",
 	"53300": "the server has too many connections; run again later",
-	"53400": "the server needs more room for temporary files than its temp_file_limit; allow it more (ALTER ROLE … SET temp_file_limit)",
-	"57014": "the server cancelled the query, as its statement_timeout or a person asked; allow it more time (ALTER ROLE … SET statement_timeout)",
+	"53400": "the server needs more room for temporary files than its temp_file_limit; allow it more (ALTER ROLE … " +
+		"SET temp_file_limit)",
+	"57014": "the server cancelled the query, as its statement_timeout or a person asked; allow it more time (ALTER " +
+		"ROLE … SET statement_timeout)",
 	"57P01": postgresEnded,
 	"57P02": postgresEnded,
 	"57P03": "the server is starting; run again",
@@ -290,6 +296,7 @@ var postgresAdvice = map[string]string{
 }
 
 const (
-	postgresNotAdmitted = "the server does not let this user in; check the user, the password (PGPASSWORD or ~/.pgpass) and the server's pg_hba.conf"
-	postgresEnded       = "the server ended the connection; run again"
+	postgresNotAdmitted = "the server does not let this user in; check the user, the password (PGPASSWORD or " +
+		"~/.pgpass) and the server's pg_hba.conf"
+	postgresEnded = "the server ended the connection; run again"
 )

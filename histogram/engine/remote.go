@@ -107,7 +107,8 @@ func newRemote(ctx context.Context, c *pgx.Conn, r request, number int) (*remote
 		return p, nil
 	}
 	long, err := p.count(ctx, fmt.Sprintf(
-		"SELECT pg_catalog.count(*) FROM %s WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d", raw, source.MostID))
+		"SELECT pg_catalog.count(*) FROM %s WHERE pg_catalog.octet_length(i) OPERATOR(pg_catalog.>) %d", raw,
+		source.MostID))
 	if err == nil && long > 0 {
 		err = &source.Error{Kind: source.Malformed, File: r.name(), Column: r.table.Unit.ID,
 			Message: fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID)}
@@ -159,17 +160,20 @@ func (p *remotePostgres) idSQL() (id, letter string, err error) {
 			WHEN %[1]s IS NOT NULL THEN '%[3]d'::pg_catalog.int8 END`,
 			name, math.MaxInt32, math.MinInt32+epochDays), "D", nil
 	case pgtype.TextOID, pgtype.VarcharOID:
-		return fmt.Sprintf("pg_catalog.textsend(pg_catalog.left(%s::pg_catalog.text, %d))", name, source.MostID+1), "T", nil
+		return fmt.Sprintf("pg_catalog.textsend(pg_catalog.left(%s::pg_catalog.text, %d))", name, source.MostID+1),
+			"T", nil
 	}
 	return "", "", &source.Error{Kind: source.WrongType, File: p.name(), Column: column,
-		Message: "has a type by which units are not told apart in the database; cast it in a query to text, bigint, uuid or date"}
+		Message: "has a type by which units are not told apart in the database; cast it in a query to text, bigint, " +
+			"uuid or date"}
 }
 
 // keySQL returns what gives the value of a column of the raw rows in binary form, after a byte that is 0 for null.
 func (p *remotePostgres) keySQL(ctx context.Context, column int) (string, error) {
 	var send string
 	err := p.server.QueryRow(ctx,
-		"SELECT pg_catalog.quote_ident(proname) FROM pg_catalog.pg_proc JOIN pg_catalog.pg_type ON typsend OPERATOR(pg_catalog.=) pg_proc.oid WHERE pg_type.oid OPERATOR(pg_catalog.=) $1",
+		"SELECT pg_catalog.quote_ident(proname) FROM pg_catalog.pg_proc JOIN pg_catalog.pg_type ON typsend "+
+			"OPERATOR(pg_catalog.=) pg_proc.oid WHERE pg_type.oid OPERATOR(pg_catalog.=) $1",
 		p.types[column].DataTypeOID).Scan(&send)
 	if err != nil {
 		return "", explainPostgres(p.request, err)
@@ -204,10 +208,12 @@ func (p *remotePostgres) Encode(ctx context.Context, number int, made scan.Made,
 		}
 	}
 	if r := made.Integers; r != nil && isInteger(types[0]) {
-		p.joins, p.codes = append(p.joins, ""), append(p.codes, lookupSQL(keys[0], *r, codesOf([]arrow.Array{r.Values()})))
+		p.joins, p.codes = append(p.joins, ""),
+			append(p.codes, lookupSQL(keys[0], *r, codesOf([]arrow.Array{r.Values()})))
 		return nil
 	}
-	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 && isInteger(types[0])}
+	d := &distinctValues{of: wanted, columns: read, codesOf: codesOf, integers: len(columns) == 1 &&
+		isInteger(types[0])}
 	stream := &binaryStream{fields: len(columns), row: d.add}
 	query := "SELECT DISTINCT " + strings.Join(keys, ", ") + " FROM " + p.temporary("raw")
 	if err = copyOut(ctx, p.server, p.request, query, stream, stream, stream.finish); err == nil {
@@ -295,7 +301,8 @@ func (d *distinctValues) add(values [][]byte) error {
 	}
 	if d.pending++; len(d.codes)+d.pending > mostDistinct || d.bytes > mostDistinctBytes {
 		return &source.Error{Kind: source.Malformed, File: d.of.name(), Column: strings.Join(d.of.columns, ", "),
-			Message: fmt.Sprintf("has more than %d distinct values, or very long ones, the most that are encoded for a table that is counted in its database; round them in a query, or take out stay: true",
+			Message: fmt.Sprintf("has more than %d distinct values, or very long ones, the most that are encoded for "+
+				"a table that is counted in its database; round them in a query, or take out stay: true",
 				mostDistinct)}
 	}
 	if d.pending == source.MaxRows {
@@ -361,7 +368,8 @@ func (p *remotePostgres) Judge(ctx context.Context, j scan.Judgement) (found sca
 		codes = append(codes, fmt.Sprintf("(%s)::%s AS c%d", code, of, i))
 	}
 	coded := p.temporary("coded")
-	err = p.remake(ctx, coded, "SELECT "+strings.Join(codes, ", ")+" FROM "+p.temporary("raw")+strings.Join(p.joins, ""))
+	err = p.remake(ctx, coded, "SELECT "+strings.Join(codes, ", ")+" FROM "+p.temporary("raw")+strings.Join(p.joins,
+		""))
 	if err != nil {
 		return found, err
 	}

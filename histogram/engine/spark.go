@@ -268,7 +268,8 @@ func prepareFolder(dir string) error {
 	}
 	if info, err := os.Stat(dir); runtime.GOOS != "windows" && err == nil && info.Mode().Perm()&0o077 != 0 {
 		return &source.Error{Kind: source.Malformed, File: dir,
-			Message: "can be entered by others than its owner, and is as confidential as the table: chmod 700, or name a new folder"}
+			Message: "can be entered by others than its owner, and is as confidential as the table: chmod 700, or " +
+				"name a new folder"}
 	}
 	return nil
 }

@@ -65,7 +65,8 @@ func newSpark(t testing.TB, settings ...string) *sparkSession {
 		t.Fatal(err)
 	}
 	c := exec.Command("python3", append([]string{"testdata/session.py", dir, filepath.Join(dir, "warehouse"),
-		"spark.eventLog.enabled=true", "spark.eventLog.dir=" + events, "spark.eventLog.compress=false"}, settings...)...)
+		"spark.eventLog.enabled=true", "spark.eventLog.dir=" + events, "spark.eventLog.compress=false"},
+		settings...)...)
 	c.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -175,7 +176,8 @@ func countedBy(t *testing.T, p *plan.Plan, key byte, folder, dir string) (hashes
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted, err := engine.Tables{Dir: dir, FromSpark: folder, Options: scan.Options{MemoryLimit: 1 << 30}}.Count(t.Context(), q, streamsOf(key))
+	counted, err := engine.Tables{Dir: dir, FromSpark: folder,
+		Options: scan.Options{MemoryLimit: 1 << 30}}.Count(t.Context(), q, streamsOf(key))
 	for _, a := range answer.All(counted) {
 		hashes = append(hashes, hex.EncodeToString(a.Hash()))
 	}
@@ -186,8 +188,9 @@ func countedBy(t *testing.T, p *plan.Plan, key byte, folder, dir string) (hashes
 func sparkTexts(rows []spot) (texts []map[string]string) {
 	for _, r := range rows {
 		row := map[string]string{}
-		for name, v := range map[string]any{"id": r.id, "s": r.s, "n": r.n, "x": r.x, "w": r.w, "d": r.d, "u": r.u, "flag": r.flag,
-			"at": r.at, "word": r.word} {
+		for name, v := range map[string]any{"id": r.id, "s": r.s, "n": r.n, "x": r.x, "w": r.w, "d": r.d, "u": r.u,
+			"flag": r.flag,
+			"at":   r.at, "word": r.word} {
 			switch v := v.(type) {
 			case nil:
 			case int64:
@@ -217,12 +220,15 @@ func sparkTexts(rows []spot) (texts []map[string]string) {
 	return texts
 }
 
-const sparkTextSchema = "id string, s string, n string, x string, w string, d string, u string, flag string, at string, word string"
+const sparkTextSchema = "id string, s string, n string, x string, w string, d string, u string, flag string, at " +
+	"string, word string"
 
 // sparkColumns are the columns of the table with the rows, by expressions from their texts.
 func sparkColumns(kind string) []string {
 	id := map[string]string{"integers": "CAST(id AS BIGINT) AS id", "texts": "id", "uuids": "id"}[kind]
-	return []string{id, "s", "CAST(n AS INT) AS n", "CAST(x AS DOUBLE) AS x", "CAST(w AS FLOAT) AS w", "CAST(d AS DECIMAL(12,2)) AS d",
-		"CAST(u AS DECIMAL(20,6)) AS u", "CAST(flag AS BOOLEAN) AS flag", "timestamp_micros(CAST(at AS BIGINT)) AS moment",
+	return []string{id, "s", "CAST(n AS INT) AS n", "CAST(x AS DOUBLE) AS x", "CAST(w AS FLOAT) AS w",
+		"CAST(d AS DECIMAL(12,2)) AS d",
+		"CAST(u AS DECIMAL(20,6)) AS u", "CAST(flag AS BOOLEAN) AS flag",
+		"timestamp_micros(CAST(at AS BIGINT)) AS moment",
 		"CAST(timestamp_micros(CAST(at AS BIGINT)) AS DATE) AS day", "word"}
 }

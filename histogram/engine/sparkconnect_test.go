@@ -76,7 +76,8 @@ func TestSparkConnect(t *testing.T) {
 	p, folder := histogramtest.PlanOf(t, of(parquetIn)), filepath.Join(dir, "exchange")
 	for round := range 2 {
 		emit(t, p, 3, folder, round+1)
-		if said, err := runConnected(t, folder); err != nil || !strings.Contains(said, "session of pyspark.sql.connect") {
+		if said, err := runConnected(t, folder); err != nil ||
+			!strings.Contains(said, "session of pyspark.sql.connect") {
 			t.Fatalf("round %d: %v: %s", round+1, err, said)
 		}
 	}
@@ -89,7 +90,8 @@ func TestSparkConnect(t *testing.T) {
 	folder = filepath.Join(dir, "refused")
 	emit(t, refused, 3, folder, 1)
 	said, err := runConnected(t, folder)
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !strings.Contains(said, "column pay: there is no such column") ||
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) ||
+		!strings.Contains(said, "column pay: there is no such column") ||
 		strings.Contains(said, canary) {
 		t.Errorf("%v: %s", err, said)
 	}
@@ -127,7 +129,8 @@ func TestSettingsThatSparkRefuses(t *testing.T) {
 	c := exec.Command("python3", "-W", "ignore", "-c", refusing)
 	c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	said, err := c.CombinedOutput()
-	want := "this Spark does not let the program set spark.sql.files.ignoreCorruptFiles to false (ValueError), without which " +
+	want := "this Spark does not let the program set spark.sql.files.ignoreCorruptFiles to false (ValueError), " +
+		"without which " +
 		"values could be read as others; have it set for all, or run the job on a cluster of your own\nUTC\n"
 	if err != nil || string(said) != want {
 		t.Errorf("%v: %s", err, said)

@@ -92,7 +92,8 @@ func brokenResult(dir, name string) error {
 
 // encode reads the values of a column with codes, and hands each with its code to a file, if there is one. It returns
 // a hash of all of them.
-func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf codesOf, to *codeFile) (string, error) {
+func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf codesOf, to *codeFile) (string,
+	error) {
 	inputs := t.made[number].Columns
 	name := filepath.Join(t.Folder, "values", fmt.Sprint(number))
 	columns := make([]source.Column, 0, 2*len(inputs)+1)
@@ -131,8 +132,10 @@ func (t *sparkTable) encode(ctx context.Context, dir string, number int, codesOf
 				}
 			}
 			if rows += b.Rows; rows > mostDistinct || bytes > mostDistinctBytes {
-				return &source.Error{Kind: source.Malformed, File: t.name(), Column: strings.Join(t.Values[number], ", "),
-					Message: fmt.Sprintf("has more than %d distinct values, or very long ones, the most that are encoded for a table in Spark; round them in a query",
+				return &source.Error{Kind: source.Malformed, File: t.name(),
+					Column: strings.Join(t.Values[number], ", "),
+					Message: fmt.Sprintf("has more than %d distinct values, or very long ones, the most that are "+
+						"encoded for a table in Spark; round them in a query",
 						mostDistinct)}
 			}
 			return nil
@@ -209,11 +212,13 @@ func (o *Opened) openSpark(ctx context.Context, q histogram.Questions, s *noise.
 	done, run, err := doneJob(ctx, dir, sparkValuesDone)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse(source.Missing, "Spark has not run the first round of the job to its end; run it, and copy the whole folder back", err)
+		return refuse(source.Missing, "Spark has not run the first round of the job to its end; run it, and copy the "+
+			"whole folder back", err)
 	case err != nil:
 		return err
 	case done != j.Job:
-		return refuse(source.Malformed, "has the values of another plan; write the job of this plan into a folder of its own, and run it", nil)
+		return refuse(source.Malformed, "has the values of another plan; write the job of this plan into a folder of "+
+			"its own, and run it", nil)
 	}
 	if err := j.secondRound(ctx, q, s, dir, run, nil); err != nil {
 		return err
@@ -221,11 +226,13 @@ func (o *Opened) openSpark(ctx context.Context, q histogram.Questions, s *noise.
 	done, run, err = doneJob(ctx, dir, sparkCountsDone)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse(source.Missing, "Spark has not run the second round of the job to its end; run it, and copy the whole folder back", err)
+		return refuse(source.Missing, "Spark has not run the second round of the job to its end; run it, and copy "+
+			"the whole folder back", err)
 	case err != nil:
 		return err
 	case done != j.Job:
-		return refuse(source.Malformed, "has the counts of another job: the plan, the key or the values are not those that it was written for; write the job anew, and run it", nil)
+		return refuse(source.Malformed, "has the counts of another job: the plan, the key or the values are not "+
+			"those that it was written for; write the job anew, and run it", nil)
 	}
 	for _, t := range j.Tables {
 		o.remotes[t.Name] = &sparkCounts{sparkTable: t, dir: dir, run: run}
@@ -320,11 +327,14 @@ func (c *sparkCounts) Judge(ctx context.Context, j scan.Judgement) (scan.Judged,
 	rest := numbers[4:]
 	switch {
 	case numbers[1] != 0:
-		return scan.Judged{}, c.fault("", "this Spark does not write some number as a text from which it reads the same number; cast such columns to decimals in a query")
+		return scan.Judged{}, c.fault("", "this Spark does not write some number as a text from which it reads the "+
+			"same number; cast such columns to decimals in a query")
 	case numbers[2] != 0:
-		return scan.Judged{}, c.fault(c.ID, fmt.Sprintf("an id has more than %d bytes; write it shorter", source.MostID))
+		return scan.Judged{}, c.fault(c.ID, fmt.Sprintf("an id has more than %d bytes; write it shorter",
+			source.MostID))
 	case numbers[3] != 0:
-		return scan.Judged{}, c.fault("", "has other values than in the first round, as it has changed since; begin with the first round again, in a new folder")
+		return scan.Judged{}, c.fault("", "has other values than in the first round, as it has changed since; begin "+
+			"with the first round again, in a new folder")
 	case rest[0] != numbers[0]:
 		return scan.Judged{}, c.fault("", "Spark gave another number of rows than before; run the job again")
 	}

@@ -86,12 +86,14 @@ func (s *sparkSession) makePeople(t *testing.T, more ...string) {
 	t.Helper()
 	var rows []map[string]string
 	for i := range 1000 {
-		rows = append(rows, map[string]string{"id": strconv.Itoa(i / 2), "kind": []string{"a", "b", canary}[i%3], "pay": strconv.Itoa(i % 10)})
+		rows = append(rows, map[string]string{"id": strconv.Itoa(i / 2), "kind": []string{"a", "b", canary}[i%3],
+			"pay": strconv.Itoa(i % 10)})
 	}
 	if more != nil {
 		rows = append(rows, map[string]string{"id": more[0], "kind": more[1], "pay": more[2]})
 	}
-	s.makeTable(t, "people", "id string, kind string, pay string", rows, "CAST(id AS BIGINT) AS id", "kind", "CAST(pay AS INT) AS pay")
+	s.makeTable(t, "people", "id string, kind string, pay string", rows, "CAST(id AS BIGINT) AS id", "kind",
+		"CAST(pay AS INT) AS pay")
 }
 
 // A folder that is not as the job of this very plan, key and table leaves it is refused, in words of its own.
@@ -133,7 +135,8 @@ func TestFaultsOfSpark(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if after, err := filepath.Glob(filepath.Join(again, "table0", copied+"-*")); err != nil || len(after) != len(before)+1 {
+		if after, err := filepath.Glob(filepath.Join(again, "table0", copied+"-*")); err != nil ||
+			len(after) != len(before)+1 {
 			t.Errorf("%d copies %s after %d, %v", len(after), copied, len(before), err)
 		}
 	}
@@ -146,7 +149,8 @@ func TestFaultsOfSpark(t *testing.T) {
 		}
 		emitted := copyFolder(t, first)
 		emit(t, p, 3, emitted, 2)
-		for _, pattern := range []string{"job.json", "dprelease_spark.py", "table0/key-*.parquet", "table0/codes/0-*.parquet",
+		for _, pattern := range []string{"job.json", "dprelease_spark.py", "table0/key-*.parquet",
+			"table0/codes/0-*.parquet",
 			"table0/codes"} {
 			found, err := filepath.Glob(filepath.Join(emitted, pattern))
 			if err != nil || len(found) != 1 {
@@ -171,7 +175,8 @@ func TestFaultsOfSpark(t *testing.T) {
 		refused(t, err, "empty or a new folder")
 	})
 	t.Run("what is missing", func(t *testing.T) {
-		for _, part := range []string{"values_done", "counts_done", "table0/known", "table0/values/0", "table0/numbers", "table0/bound",
+		for _, part := range []string{"values_done", "counts_done", "table0/known", "table0/values/0",
+			"table0/numbers", "table0/bound",
 			"table0/groups/0", "table0/groups/0/part-00000*", "table0/numbers/part-00000*"} {
 			folder := copyFolder(t, whole)
 			remove(t, folder, part)
@@ -194,7 +199,8 @@ func TestFaultsOfSpark(t *testing.T) {
 		refused(t, err, "counts of another job")
 	})
 	t.Run("another plan", func(t *testing.T) {
-		other := histogramtest.PlanOf(t, strings.NewReplacer("SOURCE", sparkPeople, "UNKNOWN", "drop", "[a, b]", "[a, b, c]").Replace(people))
+		other := histogramtest.PlanOf(t, strings.NewReplacer("SOURCE", sparkPeople, "UNKNOWN", "drop", "[a, b]",
+			"[a, b, c]").Replace(people))
 		_, err := countedBy(t, other, 3, whole, ".")
 		refused(t, err, "values of another plan")
 	})
@@ -207,7 +213,8 @@ func TestFaultsOfSpark(t *testing.T) {
 				t.Fatalf("%d files, %v", len(found), err)
 			}
 			name, _, _ := strings.Cut(filepath.Base(found[0]), "-")
-			if err := os.Rename(found[0], filepath.Join(filepath.Dir(found[0]), name+"-0123456789abcdef.parquet")); err != nil {
+			if err := os.Rename(found[0], filepath.Join(filepath.Dir(found[0]),
+				name+"-0123456789abcdef.parquet")); err != nil {
 				t.Fatal(err)
 			}
 			if spark.ask(t, map[string]any{"run": folder}) == "" {
@@ -220,7 +227,8 @@ func TestFaultsOfSpark(t *testing.T) {
 		folder := copyFolder(t, whole)
 		for _, of := range []string{"groups/0"} {
 			limited := filepath.Join(t.TempDir(), "limited")
-			spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + limited + "' USING parquet SELECT * FROM parquet.`" +
+			spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + limited +
+				"' USING parquet SELECT * FROM parquet.`" +
 				filepath.Join(folder, "table0", of) + "` LIMIT 1"})
 			remove(t, folder, "table0/"+of)
 			if err := os.Rename(limited, filepath.Join(folder, "table0", of)); err != nil {
@@ -261,7 +269,8 @@ func TestFaultsOfSpark(t *testing.T) {
 				t.Fatalf("%s was not emptied (%v)", copied, err)
 			}
 			for _, part := range parts {
-				if text, err := os.ReadFile(part); err != nil || strings.Contains(string(text), canary) || len(text) > 2000 {
+				if text, err := os.ReadFile(part); err != nil || strings.Contains(string(text), canary) ||
+					len(text) > 2000 {
 					t.Errorf("%s still has rows (%v)", part, err)
 				}
 			}
@@ -292,7 +301,8 @@ func TestFaultsOfSpark(t *testing.T) {
 		} {
 			folder := filepath.Join(t.TempDir(), "folder")
 			emit(t, planOf(t, from), 3, folder, 1)
-			if said := spark.ask(t, map[string]any{"run": folder}); !strings.Contains(said, says) || strings.Contains(said, canary) {
+			if said := spark.ask(t, map[string]any{"run": folder}); !strings.Contains(said, says) ||
+				strings.Contains(said, canary) {
 				t.Errorf("%s: %s", from, said)
 			}
 		}
@@ -326,7 +336,8 @@ func TestContractsInSparkAreThoseOfFiles(t *testing.T) {
 	for n := range 8 {
 		kinds, ages, works := []string{"a", "b", "c"}, []string{"0", "3", "5", "7", "8", "9"}, []string{"n", "y"}
 		if n%2 == 0 {
-			kinds, ages, works = append(kinds, pick("", "d")), append(ages, pick("", "12")), append(works, pick("", "z"))
+			kinds, ages, works = append(kinds, pick("", "d")), append(ages, pick("", "12")),
+				append(works, pick("", "z"))
 		}
 		csv := "id,kind,age,work\n"
 		var rows []map[string]string
@@ -341,13 +352,16 @@ func TestContractsInSparkAreThoseOfFiles(t *testing.T) {
 			}
 			rows = append(rows, texts)
 		}
-		spark.makeTable(t, "people"+strconv.Itoa(n), "id string, kind string, age string, work string", rows, "id", "kind", "CAST(age AS SMALLINT) AS age", "work")
+		spark.makeTable(t, "people"+strconv.Itoa(n), "id string, kind string, age string, work string", rows, "id",
+			"kind", "CAST(age AS SMALLINT) AS age", "work")
 		dir := histogramtest.Folder(t, "people.csv", csv)
 		text := strings.NewReplacer("UNIT", pick("{id: id, max_rows: 2}", "{id: id, max_rows: 1, null: drop}", "row"),
 			"WHERE", "drop", "UNKNOWN", pick("error", "drop", "{as: a}"), "NULL", pick("error", "drop"),
-			"RULED", pick("drop", "drop", "error"), "EXPECT", pick("{rows: [0, 9]}", "{rows: [3, 50], every: [work]}", "{every: [kind]}")).
+			"RULED", pick("drop", "drop", "error"), "EXPECT", pick("{rows: [0, 9]}", "{rows: [3, 50], every: [work]}",
+				"{every: [kind]}")).
 			Replace(rules)
-		want, wanted := countedBy(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{csv: people.csv}", 1)), 3, "", dir)
+		want, wanted := countedBy(t, histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{csv: people.csv}", 1)),
+			3, "", dir)
 		p := histogramtest.PlanOf(t, strings.Replace(text, "SOURCE", "{spark: {table: people"+strconv.Itoa(n)+"}}", 1))
 		folder := filepath.Join(dir, "exchange")
 		spark.runBoth(t, p, 3, folder)
@@ -369,11 +383,15 @@ func TestContractsInSparkAreThoseOfFiles(t *testing.T) {
 // Two tables of one plan are counted by one job, and a third is a file.
 func TestSparkNextToFiles(t *testing.T) {
 	spark := newSpark(t)
-	dir := histogramtest.Folder(t, "a.csv", "id,kind\n1,x\n1,x\n2,y\n3,\n", "b.csv", "id,at\n1970-01-01,2024-02-29T23:59:59\n1969-12-30,2024-02-29T00:00:00\n1970-01-01,2024-03-01T00:00:00\n",
+	dir := histogramtest.Folder(t, "a.csv", "id,kind\n1,x\n1,x\n2,y\n3,\n", "b.csv",
+		"id,at\n1970-01-01,2024-02-29T23:59:59\n1969-12-30,2024-02-29T00:00:00\n1970-01-01,2024-03-01T00:00:00\n",
 		"c.csv", "id,kind\n1,x\n")
-	spark.do(t, map[string]any{"sql": "CREATE TEMPORARY VIEW `a a` AS SELECT * FROM VALUES (1Y, 'x'), (1Y, 'x'), (2Y, 'y'), (3Y, NULL) AS t(id, kind)"})
+	spark.do(t, map[string]any{"sql": "CREATE TEMPORARY VIEW `a a` AS SELECT * FROM VALUES (1Y, 'x'), (1Y, 'x'), " +
+		"(2Y, 'y'), (3Y, NULL) AS t(id, kind)"})
 	stored := filepath.Join(dir, "b")
-	spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + stored + "' USING parquet SELECT * FROM VALUES (DATE'1970-01-01', TIMESTAMP_NTZ'2024-02-29 23:59:59'), (DATE'1969-12-30', TIMESTAMP_NTZ'2024-02-29 00:00:00'), (DATE'1970-01-01', TIMESTAMP_NTZ'2024-03-01 00:00:00') AS t(id, at)"})
+	spark.do(t, map[string]any{"sql": "INSERT OVERWRITE DIRECTORY '" + stored + "' USING parquet SELECT * FROM " +
+		"VALUES (DATE'1970-01-01', TIMESTAMP_NTZ'2024-02-29 23:59:59'), (DATE'1969-12-30', TIMESTAMP_NTZ'2024-02-29 " +
+		"00:00:00'), (DATE'1970-01-01', TIMESTAMP_NTZ'2024-03-01 00:00:00') AS t(id, at)"})
 	plan := func(a, b string) string {
 		return strings.NewReplacer("A_SOURCE", a, "B_SOURCE", b).Replace(`version: 1
 release: three
@@ -465,7 +483,8 @@ func (s *sparkSession) executors(t *testing.T) (pids []int) {
 		if fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])); len(fields) > 1 {
 			parents[pid], _ = strconv.Atoi(fields[1])
 		}
-		if command, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline")); strings.Contains(string(command), "CoarseGrainedExecutorBackend") {
+		if command, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline")); strings.Contains(string(command),
+			"CoarseGrainedExecutorBackend") {
 			found = append(found, pid)
 		}
 	}
@@ -482,19 +501,22 @@ func (s *sparkSession) executors(t *testing.T) (pids []int) {
 // Texts are compared by their bytes: whatever a collation says, and with bytes that are not UTF-8.
 func TestSparkComparesBytes(t *testing.T) {
 	spark := newSparkForAll(t)
-	dir := histogramtest.Folder(t, "people.csv", "id,kind,pay\nx,a,1\nX,A,2\n\"x \",\"a \",3\né,b,1\ne\u0301,b,2\ny,zz,4\nx,b,5\n")
+	dir := histogramtest.Folder(t, "people.csv", "id,kind,pay\nx,a,1\nX,A,2\n\"x \",\"a \",3\né,b,1\ne\u0301,b,2\n"+
+		"y,zz,4\nx,b,5\n")
 	p := planOf(t, "{csv: people.csv}")
 	want, err := countedBy(t, p, 3, "", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := "FROM VALUES ('x', 'a', 1), ('X', 'A', 2), ('x ', 'a ', 3), ('é', 'b', 1), ('e\u0301', 'b', 2), ('y', NULL, 4), ('x', 'b', 5) AS t(id, kind, pay)"
+	rows := "FROM VALUES ('x', 'a', 1), ('X', 'A', 2), ('x ', 'a ', 3), ('é', 'b', 1), ('e\u0301', 'b', 2), ('y', " +
+		"NULL, 4), ('x', 'b', 5) AS t(id, kind, pay)"
 	for name, columns := range map[string]string{
 		"plain":    "id, coalesce(kind, CAST(X'FF61' AS STRING)) AS kind, pay",
 		"collated": "id COLLATE UTF8_LCASE AS id, coalesce(kind, 'zz') COLLATE UTF8_LCASE_RTRIM AS kind, pay",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if says := spark.ask(t, map[string]any{"sql": "SELECT " + columns + " " + rows}); strings.Contains(says, "PARSE_SYNTAX_ERROR") {
+			if says := spark.ask(t, map[string]any{"sql": "SELECT " + columns + " " + rows}); strings.Contains(says,
+				"PARSE_SYNTAX_ERROR") {
 				t.Skip("needs Spark 4, which has collations")
 			}
 			p := planOf(t, "{spark: {query: \"SELECT "+columns+" "+rows+"\"}}")

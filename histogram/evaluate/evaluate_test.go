@@ -65,7 +65,8 @@ func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *
 func claimOf(path string, margin float64, unbiased ...float64) Claim {
 	f := Figures{Unbiased: unbiased}
 	for _, v := range unbiased {
-		f.Published, f.Low, f.High = append(f.Published, int64(max(v, 0))), append(f.Low, v-margin), append(f.High, v+margin)
+		f.Published, f.Low, f.High = append(f.Published, int64(max(v, 0))), append(f.Low, v-margin),
+			append(f.High, v+margin)
 	}
 	return Claim{Path: path, Read: func() (Figures, error) { return f, nil }}
 }
@@ -90,7 +91,8 @@ func TestCompareSaysHowFarTheFiguresLie(t *testing.T) {
 	got := d.Tables[0]
 	// Published are 5 0 0 1 0 6, so 3 + 1 + 0 + 0 + 0 + 6; the squares 9 + 1 + 4 + 36. ±2 leaves out 3 and 6.
 	if got.Rows != 4 || got.Cells != 6 || got.L1 != 10 || got.Squares != 50 || got.Covered != 4 {
-		t.Errorf("rows %d, cells %d, L1 %v, squares %v, covered %d", got.Rows, got.Cells, got.L1, got.Squares, got.Covered)
+		t.Errorf("rows %d, cells %d, L1 %v, squares %v, covered %d", got.Rows, got.Cells, got.L1, got.Squares,
+			got.Covered)
 	}
 	// Shares of kinds are 2/5 1/5 2/5 against 3/4 1/4 0, of bands 3/5 2/5 against 3/4 1/4; together, by kind, they are
 	// 1/5 1/5, 1/5 0, 1/5 1/5 against 1/2 1/4, 1/4 0, 0 0.
@@ -115,7 +117,8 @@ func TestCompareCountsUp(t *testing.T) {
 		claim.CountsUp = c.up
 		if got := compared(t, p, dir, 1, Claims{Tables: []Claim{claim}}).Tables[0]; got.Rows != 4 || got.L1 != 0 ||
 			got.Squares != 0 || got.Covered != 6 {
-			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares, got.Covered)
+			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares,
+				got.Covered)
 		}
 		claim.CountsUp = c.up[:1]
 		if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir}, streams(p, 1),
@@ -169,7 +172,8 @@ func TestCompareWithNothing(t *testing.T) {
 	dir := folder(t, "t.csv", "kind,age\n")
 	d := compared(t, p, dir, 1, Claims{
 		Tables: []Claim{claimOf("bands", 0, 0, 0, 0, 0, 0, 2)},
-		Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}, Codes: [][]uint32{{}},
+		Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}},
+			Codes:     [][]uint32{{}},
 			Marginals: [][]int{{0}}}},
 	})
 	if got := d.Tables[0]; got.Rows != 0 || got.L1 != 2 || got.Covered != 5 {
@@ -290,7 +294,8 @@ func TestMeanDeviation(t *testing.T) {
 			for drawn := int64(1); drawn <= rows; drawn++ {
 				want, mean := 0.0, float64(marked*drawn)/float64(rows)
 				for x := max(0, drawn+marked-rows); x <= min(marked, drawn); x++ {
-					want += math.Abs(float64(x)-mean) * choose(marked, x) * choose(rows-marked, drawn-x) / choose(rows, drawn)
+					want += math.Abs(float64(x)-mean) * choose(marked, x) * choose(rows-marked, drawn-x) / choose(rows,
+						drawn)
 				}
 				if got := meanDeviation(rows, marked, drawn); math.Abs(got-want) > 1e-9 { // log-gammas of numbers up to 40
 					t.Fatalf("%d of %d rows, %d marked: %v, want %v", drawn, rows, marked, got, want)
@@ -341,7 +346,8 @@ marginals:
 	dir := folder(t, "t.csv", "id,kind,band,pay,w\n1,a,x,5,1\n1,a,x,,1\n2,b,y,1,\n3,b,y,99,2\n")
 	d := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{claimOf("kinds", 1, 0, 0)}})
 	if d.Tables[0].Rows != 3 { // weights
-		t.Errorf("the truth is %d, where rows of 1 and 2 are left, and one has no pay and one no weight", d.Tables[0].Rows)
+		t.Errorf("the truth is %d, where rows of 1 and 2 are left, and one has no pay and one no weight",
+			d.Tables[0].Rows)
 	}
 }
 
@@ -405,11 +411,13 @@ marginals:
 		got := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
 		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld ||
 			got.Undefined != c.undefined || math.Abs(got.L1-c.l1) > 1e-9 {
-			t.Errorf("%s %s: %d cells, %d covered of %d, %d withheld, %d undefined, L1 %v", c.claim.Path, c.claim.Figure,
+			t.Errorf("%s %s: %d cells, %d covered of %d, %d withheld, %d undefined, L1 %v", c.claim.Path,
+				c.claim.Figure,
 				got.Cells, got.Covered, got.Bounded, got.Withheld, got.Undefined, got.L1)
 		}
 	}
-	if d := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{claimOf("pay", 0.25, 4, 0.75, 0)}}).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
+	if d := compared(t, p.Plan(), dir, 1,
+		Claims{Tables: []Claim{claimOf("pay", 0.25, 4, 0.75, 0)}}).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
 		t.Errorf("weighted counts are off by %v, %d covered", d.Squares, d.Covered)
 	}
 }

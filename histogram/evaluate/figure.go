@@ -37,7 +37,8 @@ func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error
 	for _, id := range partsOf(x.figure) {
 		at := slices.IndexFunc(c.plan.Measurements, func(m plan.Measurement) bool { return m.ID == id })
 		if at < 0 {
-			return fmt.Errorf("figure %s of table %s rests on %s, which the plan does not measure", claim.Figure, claim.Path, id)
+			return fmt.Errorf("figure %s of table %s rests on %s, which the plan does not measure", claim.Figure,
+				claim.Path, id)
 		}
 		x.asked[id] = asRanks(c.plan.Measurements[at], x.figure, c.plan.Release())
 	}

@@ -68,7 +68,8 @@ func TestAssociationsFollowFromTheirDefinitions(t *testing.T) {
 			return float64(len(slices.DeleteFunc(slices.Clone(in), func(x float64) bool { return x == 0 })))
 		}
 		// a root of a rounded 0 may be 1e-8
-		if got, want := cramersV(counts, first), math.Sqrt(chi/n/(math.Min(full(inA), full(inB))-1)); math.Abs(got-want) > 1e-7 {
+		if got, want := cramersV(counts, first),
+			math.Sqrt(chi/n/(math.Min(full(inA), full(inB))-1)); math.Abs(got-want) > 1e-7 {
 			t.Errorf("Cramér's V of %v is %v, want %v", counts, got, want)
 		}
 	}
@@ -101,7 +102,8 @@ func TestCompareSaysHowPairsGoTogether(t *testing.T) {
 	if got := *d.Marginals[0][1].Association; got.Measure != CramersV || !near(got.Truth, 1) || !near(got.Drawn, 0) {
 		t.Errorf("%s: %v and %v", got.Measure, got.Truth, got.Drawn)
 	}
-	if got := *d.Marginals[1][0].Association; got.Measure != KendallTauB || !near(got.Truth, 1) || !near(got.Drawn, -1) {
+	if got := *d.Marginals[1][0].Association; got.Measure != KendallTauB || !near(got.Truth, 1) ||
+		!near(got.Drawn, -1) {
 		t.Errorf("%s: %v and %v", got.Measure, got.Truth, got.Drawn)
 	}
 }
@@ -119,7 +121,8 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 	// Kinds are a 3/4 and b 1/4 of the microdata, ages 1 1/4 and 7 3/4: a 7 is 9/16 of independent rows, the others none.
 	want := 1 - math.Pow(7.0/16, 4)
 	if j.TooLarge || j.Unique != 3 || j.Matched != 1 || !near(j.Independent, want) || d.Joints[1] != nil {
-		t.Errorf("unique %d, met %d, by independent columns %v; want 3, 1, %v", j.Unique, j.Matched, j.Independent, want)
+		t.Errorf("unique %d, met %d, by independent columns %v; want 3, 1, %v", j.Unique, j.Matched, j.Independent,
+			want)
 	}
 	if s := j.Propensity; s.TrueRows != 5 || s.DrawnRows != 4 || s.Leaves != 1 || !near(s.PMSE, 0) {
 		t.Errorf("nine rows are too few for a question: %d and %d rows, %d leaves, pMSE %v", s.TrueRows, s.DrawnRows,
@@ -174,7 +177,8 @@ func TestWholeRowsAreCountedByThemselves(t *testing.T) {
 	if batch := c.questions[:1]; leftOut(batch, short) {
 		t.Error("a marginal is left out")
 	}
-	if batch := c.questions[1:2]; leftOut(batch, errors.New("another")) || left != 0 || !leftOut(batch, short) || left != 1 {
+	if batch := c.questions[1:2]; leftOut(batch, errors.New("another")) || left != 0 || !leftOut(batch, short) ||
+		left != 1 {
 		t.Error("whole rows are not left out where they do not fit, or are elsewhere")
 	}
 }
@@ -209,9 +213,11 @@ func TestPropensityByHand(t *testing.T) {
 		{"everything", []int{2}, []bool{false}, map[uint64]int{0: 90}, map[uint64]int{1: 30}, 3.0 / 16, 2},
 		// Shares .2, .8, .2 of 100 rows each, c = .4: in order three leaves, 2/3·.2² + 1/3·.4² = .08; not in order two say as
 		// much.
-		{"in order", []int{3}, []bool{true}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20}, 0.08,
+		{"in order", []int{3}, []bool{true}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20},
+			0.08,
 			3},
-		{"in no order", []int{3}, []bool{false}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20},
+		{"in no order", []int{3}, []bool{false}, map[uint64]int{0: 80, 1: 20, 2: 80},
+			map[uint64]int{0: 20, 1: 80, 2: 20},
 			0.08, 2},
 		// Microdata have 1 1 alone, the truth all four: a column's own shares differ, and the second question is of one part.
 		// c = 1/2; 1 1 has a share of 100/125, the others none: 125/200·.3² + 75/200·.5².
@@ -219,7 +225,8 @@ func TestPropensityByHand(t *testing.T) {
 			map[uint64]int{3: 100}, 0.15, 3},
 		// A leaf of 19 rows is too small.
 		{"few rows", []int{2}, []bool{true}, map[uint64]int{0: 100}, map[uint64]int{1: 19}, 0, 1},
-		{"enough rows", []int{2}, []bool{true}, map[uint64]int{0: 100}, map[uint64]int{1: 20}, 20.0 / 120 * 100 / 120, 2},
+		{"enough rows", []int{2}, []bool{true}, map[uint64]int{0: 100}, map[uint64]int{1: 20}, 20.0 / 120 * 100 / 120,
+			2},
 	} {
 		p := poolOf(c.sizes, c.order, c.truth, c.drawn)
 		if got, leaves := p.pMSE(); !near(got, c.pMSE) || leaves != c.leaves {
@@ -301,7 +308,8 @@ func TestLotsDrawEverySetAlike(t *testing.T) {
 // A pool takes no more than so many rows of either kind, of all cells.
 func TestPoolIsBounded(t *testing.T) {
 	truth := answer.Answer{Cells: []uint64{1, 4}, Counts: []int64{propensityRows, propensityRows}}
-	p := newPool([]uint64{0, 5}, truth, []int{2, 3}, []bool{true, true}, &randomness{from: bufio.NewReader(rand.Reader)})
+	p := newPool([]uint64{0, 5}, truth, []int{2, 3}, []bool{true, true},
+		&randomness{from: bufio.NewReader(rand.Reader)})
 	ones, fours := 0, 0
 	for row, drawn := range p.drawn {
 		switch {

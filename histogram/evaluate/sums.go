@@ -49,7 +49,8 @@ func (x *truths) scalesOf(m plan.Measurement) (func(cell int) scale, error) {
 	stride := 1
 	for i := len(levels) - 1; i >= 0; i-- {
 		if size := levels[i].Size(); m.Query.Factors[i].Attribute == v.Per && size == len(v.By) {
-			return func(cell int) scale { stratum := cell / stride % size; return of(v.Off[stratum], v.By[stratum]) }, nil
+			return func(cell int) scale { stratum := cell / stride % size; return of(v.Off[stratum], v.By[stratum]) },
+				nil
 		}
 		stride *= levels[i].Size()
 	}

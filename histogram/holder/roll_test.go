@@ -116,14 +116,17 @@ func TestSignaturesAreOfOneRollAndHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, err := range []error{roll.Verify(b, nil, signature), roll.Verify("nobody", nil, signature), other.Verify(a, nil, signature),
-		fewer.Verify(a, nil, signature), roll.Verify(a, nil, nil), roll.Verify(a, nil, signature[:63]), roll.Verify(a, nil, share),
+	for i, err := range []error{roll.Verify(b, nil, signature), roll.Verify("nobody", nil, signature),
+		other.Verify(a, nil, signature),
+		fewer.Verify(a, nil, signature), roll.Verify(a, nil, nil), roll.Verify(a, nil, signature[:63]),
+		roll.Verify(a, nil, share),
 		Roll{}.Verify(a, nil, signature)} {
 		if err == nil {
 			t.Errorf("case %d is verified", i)
 		}
 	}
-	if _, err := roll.Sign(keys[a], b, nil); err == nil || !strings.Contains(err.Error(), "not the one that the roll has") {
+	if _, err := roll.Sign(keys[a], b, nil); err == nil ||
+		!strings.Contains(err.Error(), "not the one that the roll has") {
 		t.Errorf("the key of another: %v", err)
 	}
 	if _, err := roll.Sign(keys[a], "nobody", nil); err == nil || !strings.Contains(err.Error(), `no holder "nobody"`) {

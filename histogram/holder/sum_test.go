@@ -29,7 +29,8 @@ func TestSumsOfSharesAreChecked(t *testing.T) {
 			t.Fatalf("cell %d: %d", cell, x)
 		}
 	}
-	if Check([]int64{maxSum}) == nil || Check([]int64{-maxSum}) == nil || Check([]int64{maxSum - 1, 1 - maxSum}) != nil {
+	if Check([]int64{maxSum}) == nil || Check([]int64{-maxSum}) == nil ||
+		Check([]int64{maxSum - 1, 1 - maxSum}) != nil {
 		t.Error("the bound of sums is not 2^62")
 	}
 }

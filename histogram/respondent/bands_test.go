@@ -110,7 +110,8 @@ func checkTableOfBands(t *testing.T, c *compiled.Compiled, counted []measured.Me
 		}
 		sum := synth.ReportSums(c.Plan(), counted, 0,
 			[]synth.Grouping{{RowOf: groups, Rows: 1}, {RowOf: ages, Rows: 1}}, 0.95)[0]
-		if sum.Unbiased != st.Unbiased.Value(cell) || sum.Low != st.Low.Value(cell) || sum.High != st.High.Value(cell) ||
+		if sum.Unbiased != st.Unbiased.Value(cell) || sum.Low != st.Low.Value(cell) ||
+			sum.High != st.High.Value(cell) ||
 			sum.Error != st.Error.Value(cell) {
 			t.Errorf("cell %d: %+v, in the table %g", cell, sum, st.Unbiased.Value(cell))
 		}

@@ -29,8 +29,10 @@ func benchQuestions(b *testing.B, categories int64) *questions {
 	for i := range categories {
 		column.Categories = append(column.Categories, strconv.FormatInt(i, 10))
 	}
-	c := client.Collector{Format: collectorFormat, Release: "bench", Collection: "answers", Epsilon: "1", Asks: client.All,
-		Questions: []client.Question{{Name: "x", Columns: []client.Column{column}, Epsilon: "1", Form: string(reports.Form),
+	c := client.Collector{Format: collectorFormat, Release: "bench", Collection: "answers", Epsilon: "1",
+		Asks: client.All,
+		Questions: []client.Question{{Name: "x", Columns: []client.Column{column}, Epsilon: "1",
+			Form:       string(reports.Form),
 			Categories: reports.Categories, Support: reports.Support, Keep: reports.Keep}}}
 	return newQuestions(readCollector(b, c))
 }

@@ -47,7 +47,8 @@ func TestCollectorSaysWhatThePlanSays(t *testing.T) {
 				t.Errorf("%s: columns of %s: %v", c.collect, q.Name, q.Columns)
 			}
 		}
-		if c.asks == client.One && chances != 1<<48 || c.asks == client.All && (chances != 0 || !sameRat(c.epsilon, sum)) {
+		if c.asks == client.One && chances != 1<<48 || c.asks == client.All &&
+			(chances != 0 || !sameRat(c.epsilon, sum)) {
 			t.Errorf("%s: chances add up to %d, ε to %s", c.collect, chances, sum.RatString())
 		}
 	}
@@ -88,7 +89,8 @@ func TestCollectorHasTheWordsOfTheSpec(t *testing.T) {
 // TestRowsHaveNoCollector refuses a plan that counts rows.
 func TestRowsHaveNoCollector(t *testing.T) {
 	p := planOf(t, "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: {epsilon: 1}\n"+
-		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\nmarginals: {m: {by: [sex]}}\n")
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {sex: {values: [f, m]}}}}\n"+
+		"marginals: {m: {by: [sex]}}\n")
 	if text, err := Collector(p); text != nil || err == nil || !strings.Contains(err.Error(), "no `collect`") {
 		t.Errorf("%s, %v", text, err)
 	}

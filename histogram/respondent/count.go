@@ -105,11 +105,13 @@ func (t *tally) check(p *plan.Plan, of *client.Collector) error {
 			continue // nothing is missing without it
 		}
 		if r.Kept == 0 && t.reports[0].Foreign > 0 {
-			return &Unfit{fmt.Sprintf("there is no report to question %s of this collector, whose file has the id %s; %s are of another one, or to other questions",
+			return &Unfit{fmt.Sprintf("there is no report to question %s of this collector, whose file has the id "+
+				"%s; %s are of another one, or to other questions",
 				of.Questions[i].Name, of.ID(), budget.Group(t.reports[0].Foreign))}
 		}
 		if r.Kept == 0 {
-			return &Unfit{fmt.Sprintf("there is no report to question %s, and so nothing to estimate", of.Questions[i].Name)}
+			return &Unfit{fmt.Sprintf("there is no report to question %s, and so nothing to estimate",
+				of.Questions[i].Name)}
 		}
 		if least < 0 || r.Kept < least {
 			least = r.Kept
@@ -123,9 +125,11 @@ func (t *tally) check(p *plan.Plan, of *client.Collector) error {
 	case c.RefusesFaulty && faulty > 0:
 		return &Unfit{"there are faulty reports, and the spec says `faulty: error`: " + sum.Faults()}
 	case c.Shuffled() && t.tokens:
-		return &Unfit{"the reports have tokens, by which they can be traced to their senders, and the spec says that they are shuffled: let the shuffler run `dprelease local shuffle` first"}
+		return &Unfit{"the reports have tokens, by which they can be traced to their senders, and the spec says that " +
+			"they are shuffled: let the shuffler run `dprelease local shuffle` first"}
 	case !c.Shuffled() && t.mixed:
-		return &Unfit{"some reports have no token, so that reports that were sent twice cannot be found, and the spec does not say `shuffled: true`"}
+		return &Unfit{"some reports have no token, so that reports that were sent twice cannot be found, and the " +
+			"spec does not say `shuffled: true`"}
 	case c.Shuffled() && least < c.Honest:
 		return &Unfit{fmt.Sprintf("there are %d reports, fewer than the honest minimum of %d", least, c.Honest)}
 	}
@@ -171,7 +175,8 @@ func (t *tally) answers(ctx context.Context, p *plan.Plan, c *client.Collector) 
 
 // textsOf returns the texts that are found from the reports to some questions of a collector, of which the first is for
 // whole texts, with how many reports to that one hold each.
-func (t *tally) textsOf(ctx context.Context, m plan.Measurement, search selection.Texts, c *client.Collector, from, to int) (
+func (t *tally) textsOf(ctx context.Context, m plan.Measurement, search selection.Texts, c *client.Collector, from,
+	to int) (
 	measured.Measured, error) {
 	out := measured.Measured{Measurement: m, Keys: [][]string{}, Reports: &measured.Reports{}}
 	var questions []textReports
@@ -328,7 +333,8 @@ func repeated(ctx context.Context, from source.Data, t *spec.Table, q *questions
 	}
 	all := slices.Concat(each...)
 	slices.SortFunc(all, func(a, b sent) int {
-		return cmp.Or(bytes.Compare(a.token[:], b.token[:]), cmp.Compare(a.question, b.question), cmp.Compare(a.at, b.at))
+		return cmp.Or(bytes.Compare(a.token[:], b.token[:]), cmp.Compare(a.question, b.question),
+			cmp.Compare(a.at, b.at))
 	})
 	var twice []uint64
 	for i := 1; i < len(all); i++ {

@@ -68,8 +68,10 @@ func TestCountsOfFewCategories(t *testing.T) {
 		}
 		got := countRows(t, p, c, rows)
 		want := naive(c, p, rows)
-		if !reflect.DeepEqual(got.supports[i], want.supports[i]) || !reflect.DeepEqual(got.reports[i], want.reports[i]) {
-			t.Errorf("%s: %v %v, want %v %v", q.Name, got.supports[i], got.reports[i], want.supports[i], want.reports[i])
+		if !reflect.DeepEqual(got.supports[i], want.supports[i]) ||
+			!reflect.DeepEqual(got.reports[i], want.reports[i]) {
+			t.Errorf("%s: %v %v, want %v %v", q.Name, got.supports[i], got.reports[i], want.supports[i],
+				want.reports[i])
 		}
 	}
 }
@@ -140,7 +142,8 @@ func TestReportsThatAreLeftOut(t *testing.T) {
 			dir := t.TempDir()
 			writeInFiles(t, dir, 2, 2, rows)
 			got, err := countOf(t, p, dir)
-			if want.Kept++; err != nil || !reflect.DeepEqual(got.reports[in], want) || !reflect.DeepEqual(got, naive(c, p, rows)) {
+			if want.Kept++; err != nil || !reflect.DeepEqual(got.reports[in], want) ||
+				!reflect.DeepEqual(got, naive(c, p, rows)) {
 				t.Errorf("%s, %s: %v, %v, want %v", q.Name, what, got.reports, err, want)
 			}
 		}

@@ -90,8 +90,9 @@ type study struct {
 }
 
 func newStudy(questions []simulated) *study {
-	s := &study{questions: questions, right: make([]errorSums, len(questions)), covered: make([]coverage, len(questions)),
-		faulty: map[string][]errorSums{}}
+	s := &study{questions: questions, right: make([]errorSums, len(questions)),
+		covered: make([]coverage, len(questions)),
+		faulty:  map[string][]errorSums{}}
 	for name := range estimators {
 		s.faulty[name] = make([]errorSums, len(questions))
 	}
@@ -130,7 +131,8 @@ func (s *study) check(t *testing.T, levels []float64, faults ...string) {
 			low, high = levels[i], levels[i]
 		}
 		right, covered := s.right[i], s.covered[i]
-		says := fmt.Sprintf("%g categories, %g holders: bias %.1f, spread %+.1f, coverage %.4f, exact %.4f to %.4f", q.k,
+		says := fmt.Sprintf("%g categories, %g holders: bias %.1f, spread %+.1f, coverage %.4f, exact %.4f to %.4f",
+			q.k,
 			q.holders, right.bias(), right.spread(), covered.covering/covered.all, low, high)
 		if right.isAlarm() || low < 0.95 || covered.isUnlikely(low, high) {
 			t.Error(says)

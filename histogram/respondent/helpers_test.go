@@ -30,7 +30,8 @@ func specOf(collect string, sizes ...int) string {
 		fmt.Fprintf(&marginals, "  q%d: {by: [c%d]}\n", k, k)
 	}
 	return "version: 1\nrelease: survey\nabout: {title: A survey}\n" +
-		"privacy: {protects: respondent, neighbours: replace}\ncollect: {answers: {protocol: local, " + collect + "}}\n" +
+		"privacy: {protects: respondent, neighbours: replace}\ncollect: {answers: {protocol: local, " + collect +
+		"}}\n" +
 		"tables:\n  answers:\n    source: {parquet: \"*.parquet\"}\n    collected: answers\n    columns:\n" +
 		columns.String() + "marginals:\n" + marginals.String()
 }

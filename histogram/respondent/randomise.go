@@ -154,7 +154,8 @@ func Randomise(ctx context.Context, c *client.Collector, answers io.Reader, id s
 			}
 			if of, ok := numbers[name]; ok {
 				if given[name], ok = of.nearest(record[i]); !ok {
-					return reports, &Unfit{fmt.Sprintf("column %q is empty in a line, or holds no number: expected one; beyond %s to %s it counts as the nearer end",
+					return reports, &Unfit{fmt.Sprintf("column %q is empty in a line, or holds no number: expected "+
+						"one; beyond %s to %s it counts as the nearer end",
 						name, of.texts[0], of.texts[len(of.texts)-1])}
 				}
 			}

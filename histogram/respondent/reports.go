@@ -145,7 +145,8 @@ func (q *questions) read(ctx context.Context, p *source.Piece, b *source.Buffers
 		if !isToken || !isReport || !isCollector || !isQuestion || of.Rows > 0 &&
 			(collector.Value(0) == noText || question.Value(0) == noText) {
 			return &source.Error{Kind: source.WrongType, File: p.File(),
-				Message: "is no file of reports: expected the columns collector, token, question and report, as devices and `dprelease local` write them"}
+				Message: "is no file of reports: expected the columns collector, token, question and report, as " +
+					"devices and `dprelease local` write them"}
 		}
 		return visit(batch{of.Rows, uint64(p.Number())<<rowBits | uint64(of.First), collector.Uint16Values(),
 			question.Uint16Values(), token, report})

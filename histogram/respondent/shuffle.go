@@ -54,9 +54,11 @@ func Gather(ctx context.Context, c *client.Collector, paths []string, fresh bool
 	case len(g.all) == 0:
 		return nil, g.tally, &Unfit{strings.TrimSuffix("there is no report to this collector: "+g.tally.Faults(), ": ")}
 	case fresh && g.mixed:
-		return nil, g.tally, &Unfit{"some reports have no token: they were shuffled before, and those that are there twice could not be found"}
+		return nil, g.tally, &Unfit{"some reports have no token: they were shuffled before, and those that are there " +
+			"twice could not be found"}
 	case len(g.seen) > 0 && g.mixed:
-		return nil, g.tally, &Unfit{"some reports have no token, as they were shuffled before, and some have one: give either"}
+		return nil, g.tally, &Unfit{"some reports have no token, as they were shuffled before, and some have one: " +
+			"give either"}
 	}
 	return g.all, g.tally, nil
 }
@@ -167,7 +169,8 @@ func (g *gathering) readParquet(ctx context.Context, path string) error {
 	t := &spec.Table{Source: spec.TableSource{Format: files.Parquet, Paths: []string{path}, Total: true}}
 	r, err := source.Open(ctx, source.Data{Dir: "."}, t, columns(g.questions))
 	if verdict.Has[*source.Error](err) && !errors.Is(err, fs.ErrNotExist) {
-		return &Unfit{path + " is no file of reports: expected JSON lines as devices send them (*.jsonl), or Parquet as `dprelease local` writes it"}
+		return &Unfit{path + " is no file of reports: expected JSON lines as devices send them (*.jsonl), or Parquet " +
+			"as `dprelease local` writes it"}
 	}
 	if err != nil {
 		return err

@@ -93,7 +93,8 @@ func TestGatherLeavesOutLines(t *testing.T) {
 	sent := []client.Report{{Collector: c.ID(), Token: d.token(), Question: "q2", Bytes: []byte{1}}}
 	writeLines(t, lines, sent, `{"collector":"`+canary+`"}`, canary, "{}", "[1]")
 	got, tally, err := Gather(context.Background(), c, []string{lines}, false, 0)
-	if want := (measured.Reports{Kept: 1, Impossible: 4}); err != nil || !reflect.DeepEqual(tally, want) || !reflect.DeepEqual(got, sent) {
+	if want := (measured.Reports{Kept: 1, Impossible: 4}); err != nil || !reflect.DeepEqual(tally, want) ||
+		!reflect.DeepEqual(got, sent) {
 		t.Errorf("%v, %+v, %v", got, tally, err)
 	}
 	writeReports(t, file, append(sent, sent[0], sent[0]), true)

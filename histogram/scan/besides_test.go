@@ -142,7 +142,8 @@ func TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay(t *testing.T) {
 				}
 				before := countedBesides(t, p, others...)
 				for n := range 3 {
-					after := countedBesides(t, p, slices.Insert(slices.Clone(others), n, randomHomeRows("u", random))...)
+					after := countedBesides(t, p, slices.Insert(slices.Clone(others), n,
+						randomHomeRows("u", random))...)
 					for i, m := range asked {
 						if neighbours == "replace" && n == 0 { // all others have as many units
 							continue
@@ -163,7 +164,8 @@ func TestNeighboursMoveMicrodataAndSelectedCellsByWhatTheyMay(t *testing.T) {
 				"microdata/households/area"} {
 				i := slices.IndexFunc(asked, func(m plan.Measurement) bool { return m.ID == id })
 				if i < 0 || neighbours == "add-remove" && worst[i] != 0 {
-					t.Errorf("%s (number %d) never moves by all that it is charged for: the comparison would miss a little more", id,
+					t.Errorf("%s (number %d) never moves by all that it is charged for: the comparison would miss a "+
+						"little more", id,
 						i)
 				}
 			}
@@ -181,7 +183,8 @@ func TestSelectedCellsLeaveMicrodataAsTheyAre(t *testing.T) {
 	random := keyedNumbers(31)
 	for i := range 200 {
 		one := randomHomeRows(fmt.Sprint(i), random)
-		one.households, one.persons = one.households[:min(1, len(one.households))], one.persons[:min(3, len(one.persons))]
+		one.households, one.persons = one.households[:min(1, len(one.households))],
+			one.persons[:min(3, len(one.persons))]
 		long := func(row string) bool { return strings.HasPrefix(row, "far-too-long") }
 		one.households, one.persons = slices.DeleteFunc(one.households, long), slices.DeleteFunc(one.persons, long)
 		homes = append(homes, one)
@@ -196,7 +199,8 @@ func TestSelectedCellsLeaveMicrodataAsTheyAre(t *testing.T) {
 	for i := range have {
 		for cell, n := range want[i] {
 			if rows += n; have[i][cell] != n {
-				t.Errorf("candidate %d counts %d in cell %s, and %d without the other marginals", i, have[i][cell], cell, n)
+				t.Errorf("candidate %d counts %d in cell %s, and %d without the other marginals", i, have[i][cell],
+					cell, n)
 			}
 		}
 	}

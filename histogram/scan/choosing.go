@@ -54,7 +54,8 @@ func (t *tally) chooseRows(ctx context.Context, from source.Data, s *noise.RowSt
 	}()
 	var workers []*allowanceWorker
 	p.begin = func(rows int64) (err error) {
-		o := bounding.Options{Memory: min(limit, allowancesMemory) / int64(len(bounds)-1), Workers: t.workers, Rows: rows}
+		o := bounding.Options{Memory: min(limit, allowancesMemory) / int64(len(bounds)-1), Workers: t.workers,
+			Rows: rows}
 		for i, a := range t.allowances[1:] {
 			bounds[i+1] = bounding.ChooseAgain(a.caps, t.groupText(a), s.Bounding(t.table.Name+"\x00"+a.definition), o)
 		}

@@ -46,7 +46,8 @@ func staysPlan(t testing.TB, replacements ...string) *plan.Plan {
 	if !slices.Contains(replacements, "WHERE") {
 		text = strings.Replace(text, "    where: WHERE\n", "", 1)
 	}
-	text = strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL", "error")...).Replace(text)
+	text = strings.NewReplacer(append(replacements, "UNIT", "row", "UNKNOWN", "error", "NULL",
+		"error")...).Replace(text)
 	r, err := spec.Parse(spec.Source{Name: "stays.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +83,13 @@ func TestComputedColumnsAreCounted(t *testing.T) {
 			staysFile + ",nonsense,2024-01-01,,,fr\n,2024-01-01,2030-01-01,x,,\n", []int64{0, 1, 0, 1, 0, 1},
 			[]int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}},
 		"a condition that cannot be read": {[]string{"WHERE", "{is: integer(country) > 1, unknown: drop}"},
-			"id,admitted,discharged,born,ward,country\n1,2024-03-01,2024-03-02,2006-03-01,icu,de\n1,2024-03-01,2024-03-02,2006-03-01,icu,2\n1,x,x,x,x,1.5\n", []int64{0, 0, 0, 1, 0, 0}, []int64{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
+			"id,admitted,discharged,born,ward,country\n1,2024-03-01,2024-03-02,2006-03-01,icu,de\n" +
+				"1,2024-03-01,2024-03-02,2006-03-01,icu,2\n1,x,x,x,x,1.5\n", []int64{0, 0, 0, 1, 0, 0},
+			[]int64{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
 		"policies": {[]string{"UNKNOWN", "drop", "NULL", "drop"},
-			staysFile + "9,2024-01-01,2024-06-01,2000-01-01,icu,de\n9,2024-01-01,,2000-01-01,icu,de\n9,2024-13-01,2024-01-01,2000-01-01,icu,de\n", []int64{0, 2, 0, 1, 0, 1}, []int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 1}},
+			staysFile + "9,2024-01-01,2024-06-01,2000-01-01,icu,de\n9,2024-01-01,,2000-01-01,icu,de\n" +
+				"9,2024-13-01,2024-01-01,2000-01-01,icu,de\n", []int64{0, 2, 0, 1, 0, 1},
+			[]int64{1, 1, 1, 0, 0, 0, 0, 0, 0, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := staysPlan(t, c.replace...)
@@ -124,7 +129,8 @@ func TestBreachesOfComputedColumns(t *testing.T) {
 			if !errors.As(err, &breach) || breach.Column != c.column || breach.Kind != c.kind {
 				t.Fatalf("got %v", err)
 			}
-			if want := "stays.where: a value is not a number; correct the data, or leave such rows out by where: {is: …, unknown: drop}"; c.column == "where" && err.Error() != want {
+			if want := "stays.where: a value is not a number; correct the data, or leave such rows out by where: " +
+				"{is: …, unknown: drop}"; c.column == "where" && err.Error() != want {
 				t.Errorf("the error is %q, want %q", err, want)
 			}
 			if strings.Contains(fmt.Sprintf("%+v", err), "secret") {
@@ -174,7 +180,9 @@ func BenchmarkExpressions(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r, err := spec.Parse(spec.Source{
-				Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {parquet: a.parquet}\n    unit: row\n    columns:\n      c: " + c.column + "\nmarginals: {m: {by: [c]}}\n"})
+				Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\n" +
+					"tables:\n  t:\n    source: {parquet: a.parquet}\n    unit: row\n    columns:\n      c: " +
+					c.column + "\nmarginals: {m: {by: [c]}}\n"})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -188,7 +196,8 @@ func BenchmarkExpressions(b *testing.B) {
 			chunk := &chunk{codes: make([]tabulate.Codes, 1), largest: make([]uint32, 1), wide: make([][]uint32, 1)}
 			read := 0
 			for b.Loop() {
-				read = readAll(b, dir, r.Tables[0].Source, x, func(batch *source.Batch) { chunk.loadBatch(batch, t.readers, x) })
+				read = readAll(b, dir, r.Tables[0].Source,
+					x, func(batch *source.Batch) { chunk.loadBatch(batch, t.readers, x) })
 			}
 			if read != rows {
 				b.Fatalf("%d rows", read)

@@ -97,7 +97,8 @@ func (e *ContractError) Incomplete() bool {
 
 // writtenAs says, by kind of breach, how to write values that a column of the spec reads from texts.
 var writtenAs = map[string]string{
-	domain.NotANumber.String():          "numbers are written with a decimal point, such as 1234.5, and dates with the year first, such as 2026-01-31",
+	domain.NotANumber.String(): "numbers are written with a decimal point, such as 1234.5, and dates with " +
+		"the year first, such as 2026-01-31",
 	"not a " + string(domain.Date):      "dates are written as 2026-01-31, year first",
 	"not a " + string(domain.Timestamp): "timestamps are written as 2026-01-31T23:59:59",
 }
@@ -119,19 +120,22 @@ func (b breach) sentence() string {
 		remedy = "correct the data, or set null: drop or null: {as: CATEGORY}"
 	case kindNullID:
 		what = "the id of a unit is null"
-		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by unit: {id: " + b.Column + ", null: drop, …}"
+		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by " +
+			"unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
 		what, remedy = "the number of rows is outside `expect: {rows: …}`", "complete the files, or correct the rule"
 		if b.leavesOut {
 			what = "after rows were left out, " + what
 		}
 	case kindNone:
-		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or a missing parent row: nothing would be counted", "correct the data or the spec"
+		what, remedy = "every row is left out, by a policy (unknown: drop, null: drop), `impossible`, a null id or a "+
+			"missing parent row: nothing would be counted", "correct the data or the spec"
 	case kindEvery:
 		what, remedy = "not every declared code occurs, as `expect: {every: …}` asks",
 			"complete the files, or correct the rule"
 	case kindImpossible:
-		what, remedy = "a row has categories that `impossible` rules out", "correct the data or the entry, or set rows: drop"
+		what, remedy = "a row has categories that `impossible` rules out",
+			"correct the data or the entry, or set rows: drop"
 	case domain.WrongType.String():
 		remedy = "correct the type of the column in the data or in the spec"
 	default:
@@ -169,7 +173,8 @@ func (e *ContractError) Format(s fmt.State, _ rune) { io.WriteString(s, e.Error(
 // confidential.
 func (e *ContractError) WriteDiagnostics(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# at most the first %d of each column and kind; row 1 is the first after the header, row 0 stands for no row\n", columnLimit)
+	fmt.Fprintf(&b, "# at most the first %d of each column and kind; row 1 is the first after the header, row 0 "+
+		"stands for no row\n", columnLimit)
 	b.WriteString("table\tcolumn\tkind\tfile\trow\tvalue\n")
 	for _, x := range e.breaches() {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%q\t%d\t%q\n", x.Table, x.Column, x.Kind, x.File, x.Row, x.Value)

@@ -31,7 +31,10 @@ type batch struct {
 func (t *task) newTableCounter(rows, limit int64, workers int) (*tableCounter, error) {
 	c := &tableCounter{task: t, limit: limit}
 	for _, q := range t.tabulated {
-		i := slices.IndexFunc(c.batches, func(b *batch) bool { return b.value == q.value && b.allowance == q.allowance })
+		i := slices.IndexFunc(c.batches, func(b *batch) bool {
+			return b.value == q.value &&
+				b.allowance == q.allowance
+		})
 		if i < 0 {
 			i = len(c.batches)
 			c.batches = append(c.batches, &batch{value: q.value, allowance: q.allowance})

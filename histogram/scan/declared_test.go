@@ -46,7 +46,8 @@ func TestTextsInColumnsOfAnotherType(t *testing.T) {
 		}
 		count := func(from, column, says string) error {
 			text := "version: 1\nrelease: r\nprivacy: {protects: row, neighbours: add-remove}\nbudget: {rho: 1/2}\n" +
-				"tables: {t: {source: {" + from + "}, unit: row, columns: {" + column + ": " + says + "}}}\nmarginals: {m: {by: [" +
+				"tables: {t: {source: {" + from + "}, unit: row, columns: {" + column + ": " + says +
+				"}}}\nmarginals: {m: {by: [" +
 				column + "]}}\n"
 			if err := os.WriteFile(filepath.Join(dir, "r.yaml"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

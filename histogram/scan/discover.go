@@ -252,7 +252,8 @@ func discover(ctx context.Context, table *spec.Table, all []plan.Measurement, fr
 	for i, set := range sets {
 		if set.wrongType.Load() {
 			return nil, 0, &source.Error{Kind: source.WrongType, Column: columns[i].Name,
-				Message: "has values that are neither texts nor integers, and of such none is discovered: list them, or write them as one of the two"}
+				Message: "has values that are neither texts nor integers, and of such none is discovered: list them, " +
+					"or write them as one of the two"}
 		}
 	}
 	if bytes.Load() > limit/2 {

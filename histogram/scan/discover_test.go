@@ -59,7 +59,8 @@ func TestAUnitAloneHardlyEverAppears(t *testing.T) {
 						t.Errorf("one unit counts in %d groups, of which one appears with a chance of %g; δ is %g for it", alone, chance,
 							reserved)
 					case !bounded && groups < 9 && chance <= reserved:
-						t.Errorf("without the bound one unit counts in %d groups, and the audit does not catch it", alone)
+						t.Errorf("without the bound one unit counts in %d groups, and the audit does not catch it",
+							alone)
 					}
 				}
 				before, after := unitsOf(t, p, without), unitsOf(t, p, with)
@@ -123,7 +124,8 @@ func TestKeysMustFitIntoMemory(t *testing.T) {
 	dir := folder(t, "s.csv", b.String())
 	table := p.Release().Tables[0]
 	var short *memory.Error
-	if _, _, err := discover(context.Background(), table, p.Measurements, source.Data{Dir: dir}, 2, 2<<20); !errors.As(err, &short) ||
+	if _, _, err := discover(context.Background(), table, p.Measurements, source.Data{Dir: dir},
+		2, 2<<20); !errors.As(err, &short) ||
 		short.Need != 0 {
 		t.Errorf("20000 values fit into 1 MB: %v", err)
 	}
@@ -174,8 +176,10 @@ func TestKeysOfLargeIntegers(t *testing.T) {
 	}
 	table := r.Tables[0]
 	for scale, want := range map[int32][]string{0: {"-3", "7", "18446744073709551615"}, 2: nil} {
-		b := array.NewDecimal128Builder(arrowmemory.DefaultAllocator, &arrow.Decimal128Type{Precision: 20, Scale: scale})
-		b.AppendValues([]decimal128.Num{decimal128.FromU64(math.MaxUint64), decimal128.FromI64(7), decimal128.FromI64(-3),
+		b := array.NewDecimal128Builder(arrowmemory.DefaultAllocator,
+			&arrow.Decimal128Type{Precision: 20, Scale: scale})
+		b.AppendValues([]decimal128.Num{decimal128.FromU64(math.MaxUint64), decimal128.FromI64(7),
+			decimal128.FromI64(-3),
 			decimal128.FromI64(7)}, nil)
 		b.AppendNull()
 		values := b.NewArray()
@@ -226,7 +230,8 @@ func TestValuesOfOthersDoNotDecide(t *testing.T) {
 			without, with := count(""), count("x,a0\n")
 			delete(with, "a0")
 			if !maps.Equal(without, with) {
-				t.Fatalf("%s groups, key %d: another unit's value changes what stays of others: %v, %v", groups, key, without, with)
+				t.Fatalf("%s groups, key %d: another unit's value changes what stays of others: %v, %v", groups, key,
+					without, with)
 			}
 		}
 	}

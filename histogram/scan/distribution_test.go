@@ -37,7 +37,8 @@ func TestDistributionsMoveAsPlanned(t *testing.T) {
 			for _, weight := range []string{"", "weight: {from: w, range: [0, 3], step: 1, kind: design}"} {
 				p := planned(t, neighbours, budget, weight)
 				m, ok := p.Measurement("values/m/pay_quantiles")
-				if d, binned := m.Query.Counted.(counted.Bins); !ok || !binned || (d.Total == 0) != (budget == "{epsilon: 1}") {
+				if d, binned := m.Query.Counted.(counted.Bins); !ok || !binned ||
+					(d.Total == 0) != (budget == "{epsilon: 1}") {
 					t.Fatalf("%s, %s: %+v", neighbours, budget, m.Query)
 				}
 				most := int64(1)
@@ -46,13 +47,16 @@ func TestDistributionsMoveAsPlanned(t *testing.T) {
 				}
 				l1, l2Squared := farthest(t, p, m, neighbours == "replace", most)
 				far, farSquared := m.Mechanism.L1.Int64(), m.Mechanism.L2Squared.Int64()
-				t.Logf("%s, %s, %q: %d and %d, planned %d and %d", neighbours, budget, weight, l1, l2Squared, far, farSquared)
+				t.Logf("%s, %s, %q: %d and %d, planned %d and %d", neighbours, budget, weight, l1, l2Squared, far,
+					farSquared)
 				if l1 > far || l2Squared > farSquared {
-					t.Errorf("%s, %s, %q: a unit moves the answers by %d and %d, planned %d and %d", neighbours, budget, weight, l1,
+					t.Errorf("%s, %s, %q: a unit moves the answers by %d and %d, planned %d and %d", neighbours,
+						budget, weight, l1,
 						l2Squared, far, farSquared)
 				}
 				if neighbours == "add-remove" && (l1 != far || l2Squared != farSquared) {
-					t.Errorf("%s, %q: a unit moves the answers by no more than %d and %d, planned %d and %d", budget, weight, l1,
+					t.Errorf("%s, %q: a unit moves the answers by no more than %d and %d, planned %d and %d", budget,
+						weight, l1,
 						l2Squared, far, farSquared)
 				}
 			}
@@ -81,7 +85,8 @@ func farthest(t *testing.T, p *plan.Plan, m plan.Measurement, replace bool, most
 	const places = 60
 	moves := make([][]int64, 2*places) // of two rows at each place of each cell
 	for at := range moves {
-		got, err := distributionAnswers(p.Release(), m, answer.Answer{Cells: []uint64{uint64(at)}, Counts: []int64{2 * most}})
+		got, err := distributionAnswers(p.Release(), m,
+			answer.Answer{Cells: []uint64{uint64(at)}, Counts: []int64{2 * most}})
 		if err != nil {
 			t.Fatal(err)
 		}

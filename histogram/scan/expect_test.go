@@ -96,7 +96,8 @@ func TestExpectedRowsAndCodes(t *testing.T) {
 		"an added category": {"{every: [age.band]}", row, "1,a,1\n1,b,7\n",
 			[]string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, nil},
 		"not instead of another": {"{every: [age.band]}", row, "1,a,1\n1,b,99\n",
-			[]string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"}, []string{"expect every age.band"}},
+			[]string{"width: 5}}, unknown: UNKNOWN", "width: 5}}, unknown: {as: other}"},
+			[]string{"expect every age.band"}},
 		"values are named too": {"{rows: [9, 9], every: [age.band]}", row, "1,z,1\n", nil,
 			[]string{"outside its domain kind", "expect rows", "expect every age.band"}},
 	} {
@@ -237,7 +238,8 @@ func TestWatchesAreShared(t *testing.T) {
 	level, _ := d.Level("")
 	w := newWatch(spec.Attribute{Column: "age"}, 0, d, level)
 	err := parallel.Do(context.Background(), 8, 1000, func(i int) error {
-		w.noteCodes(tabulate.Codes{U32: []uint32{uint32(i % 9), encoding.Dropped, encoding.Breached, 9}}, 4, []uint64{8})
+		w.noteCodes(tabulate.Codes{U32: []uint32{uint32(i % 9), encoding.Dropped, encoding.Breached, 9}}, 4,
+			[]uint64{8})
 		return nil
 	})
 	if err != nil || w.left.Load() != 1 {

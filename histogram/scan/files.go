@@ -130,7 +130,8 @@ func (f MadeUp) Count(ctx context.Context, q histogram.Questions, s *noise.RowSt
 	found := func(table *spec.Table) (*spec.Table, error) { return discoverMadeUp(table, q.Plan.Measurements), nil }
 	counts, err := countFound(q, f.Options.workerCount(), found, func(t *tally) error {
 		if t.link != nil {
-			if err := t.link.makeUp(f.RowsOf(t.link.parent.table), s.MadeUp(t.link.parent.table.Name+".linked"), left); err != nil {
+			if err := t.link.makeUp(f.RowsOf(t.link.parent.table), s.MadeUp(t.link.parent.table.Name+".linked"),
+				left); err != nil {
 				return err
 			}
 		}

@@ -178,7 +178,8 @@ func TestNoUnitMovesTheSumOfHoldersFurther(t *testing.T) {
 					}
 					most, claimed := largestShift(all), m.Mechanism.L1.Int64()
 					if most > claimed {
-						t.Errorf("%s, %s, %s %s: a unit moves the sum by %d, and the plan says %d", name, m.ID, neighbours,
+						t.Errorf("%s, %s, %s %s: a unit moves the sum by %d, and the plan says %d", name, m.ID,
+							neighbours,
 							weight, most, claimed)
 					}
 					if !strings.HasSuffix(m.ID, "clamped") && isOfRows(name) && most != claimed {

@@ -96,7 +96,8 @@ func TestImpossibleRowsAreBreaches(t *testing.T) {
 		contract.Kind != "impossible" {
 		t.Fatalf("%#v", err)
 	}
-	if want := "persons.kind × age.band: a row has categories that `impossible` rules out; correct the data or the entry, or set rows: drop"; err.Error() != want {
+	if want := "persons.kind × age.band: a row has categories that `impossible` rules out; correct the data or the " +
+		"entry, or set rows: drop"; err.Error() != want {
 		t.Errorf("%q, expected %q", err, want)
 	}
 	var b bytes.Buffer
@@ -115,7 +116,8 @@ func TestBoundingComesAfterRowsAreLeftOut(t *testing.T) {
 	p := ruledPlan(t, "UNIT", "{id: who, max_rows: 1}")
 	const rows = "who,kind,age,work\n1,c,0,n\n1,c,1,n\n1,a,7,n\n1,a,2,y\n1,c,4,n\n"
 	for key := range byte(40) { // a bounder that saw all would keep the third row with a chance of 1/5
-		if got := countsOf(t, exactOf(t, p, folder(t, "t.csv", rows), key), "kinds"); !slices.Equal(got, []int64{1, 0, 0}) {
+		if got := countsOf(t, exactOf(t, p, folder(t, "t.csv", rows), key), "kinds"); !slices.Equal(got,
+			[]int64{1, 0, 0}) {
 			t.Fatalf("kinds %v", got)
 		}
 	}

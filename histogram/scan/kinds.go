@@ -39,7 +39,8 @@ var counters = [counted.Kinds]counter{
 		projectAnswers},
 	counted.KindDiagnostic: {readNothing, refineDiagnostic, (*task).queueDiagnostic, (*task).diagnosticAllowance,
 		projectAnswers},
-	counted.KindReports: {refuseReports, refineNothing, (*task).queueTabulated, (*task).allowanceOfQuery, projectAnswers},
+	counted.KindReports: {refuseReports, refineNothing, (*task).queueTabulated, (*task).allowanceOfQuery,
+		projectAnswers},
 }
 
 // refuseReports returns an error: reports are no rows.

@@ -128,7 +128,8 @@ func TestAuditOfLinkedNeighbours(t *testing.T) {
 		a.asked[i] = questions(t, p)
 	}
 	if worst := a.excess(t, inputs, units); worst != want {
-		t.Errorf("beyond the charge by %d where a unit comes or goes and by %d where it is replaced: expected 0, which is all of it",
+		t.Errorf("beyond the charge by %d where a unit comes or goes and by %d where it is replaced: expected 0, "+
+			"which is all of it",
 			worst[0], worst[1])
 	}
 	a.parentRowsFound(t)
@@ -155,7 +156,8 @@ func (a auditOfLinks) parentRowsFound(t *testing.T) {
 		t.Fatalf("tenures are %v, of which both are to be there", tenures)
 	}
 	for _, column := range []string{"tenure", "area.half"} {
-		if counted, found := answer("households/"+column), answer("cars/households."+column); !slices.Equal(counted, found) {
+		if counted, found := answer("households/"+column), answer("cars/households."+column); !slices.Equal(counted,
+			found) {
 			t.Errorf("%s of households is counted as %v, and of their cars as %v", column, counted, found)
 		}
 	}

@@ -105,7 +105,8 @@ func homesParquet(t testing.TB, neighbours string, all []home) (*plan.Plan, stri
 	}
 	dir := t.TempDir()
 	if err := errors.Join(parquet.WriteFile(filepath.Join(dir, "h.parquet"), h),
-		parquet.WriteFile(filepath.Join(dir, "p.parquet"), p), parquet.WriteFile(filepath.Join(dir, "c.parquet"), c)); err != nil {
+		parquet.WriteFile(filepath.Join(dir, "p.parquet"), p), parquet.WriteFile(filepath.Join(dir, "c.parquet"),
+			c)); err != nil {
 		t.Fatal(err)
 	}
 	capitals := strings.NewReplacer("NEIGHBOURS", neighbours, "{csv: h.csv}", "{parquet: h.parquet}", "{csv: p.csv}",
@@ -154,7 +155,10 @@ func naive(t *testing.T, p *plan.Plan, all []home) (counts [][]int64) {
 			}
 			rows[table] = append(rows[table], kept...)
 		}
-		children("persons", "sex", "age", "persons", one.persons, func(age string) bool { return age == "y" || age == "o" },
+		children("persons", "sex", "age", "persons", one.persons, func(age string) bool {
+			return age == "y" ||
+				age == "o"
+		},
 			2)
 		children("cars", "fuel", "kind", "n_cars", one.cars, func(string) bool { return true }, 1)
 		rows["households"] = append(rows["households"], own)
@@ -193,7 +197,8 @@ func TestLinkedRowsEqualANaiveJoin(t *testing.T) {
 	random := keyedNumbers(1)
 	for _, prefix := range []string{"", "household "} { // ids that are integers, and longer ones
 		all := []home{
-			{id: "1", households: []string{"o,x", "o,x"}, persons: []string{"f,y", "f,y", "f,y"}, cars: []string{"p,s"}},
+			{id: "1", households: []string{"o,x", "o,x"}, persons: []string{"f,y", "f,y", "f,y"},
+				cars: []string{"p,s"}},
 			{id: "2", households: []string{"r,z"}},
 			{id: "3", persons: []string{"m,o"}, cars: []string{"q,l"}},
 			{id: "4", households: []string{"z,x"}, persons: []string{"m,o"}, cars: []string{"q,l"}},

@@ -80,7 +80,8 @@ func (t *tally) markOrphans(c *chunk, left []uint64) (some bool) {
 }
 
 // idsOfParent says that ids cannot be ids of a parent's rows.
-const idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are text); write them the same way in both"
+const idsOfParent = "have another type here than in the table whose rows these belong to (in a CSV file they are " +
+	"text); write them the same way in both"
 
 // countSizes adds a child's rows that are not left out to the row counts of their units.
 func (t *tally) countSizes(piece int, c *chunk, out []uint64) error {
@@ -157,7 +158,8 @@ func (t *tally) drawnColumn(column int) []uint32 {
 	case of == nil:
 		return nil
 	case t.isParent():
-		return t.link.drawnSizes[slices.IndexFunc(t.link.children, func(x *tally) bool { return x.table.Name == of.Table })]
+		return t.link.drawnSizes[slices.IndexFunc(t.link.children,
+			func(x *tally) bool { return x.table.Name == of.Table })]
 	}
 	if at := t.link.columnOf(of.Column); at >= 0 {
 		return t.link.drawnCodes[at]

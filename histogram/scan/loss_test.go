@@ -91,7 +91,8 @@ func randomSpec(r *rand.Rand) lossSpec {
 		lines = append(lines, "where: "+is)
 	}
 	if percent(r, 30) {
-		lines = append(lines, "weight: {from: w, range: [0, 3], step: 1"+map[bool]string{true: ", null: drop"}[s.dirty]+"}")
+		lines = append(lines, "weight: {from: w, range: [0, 3], step: 1"+
+			map[bool]string{true: ", null: drop"}[s.dirty]+"}")
 	}
 	unit, money := "row", oneOf(r, "{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-6}")
 	if s.ids {

@@ -96,7 +96,8 @@ func arrowFile(path string, rows []visit) error {
 	if err != nil {
 		return err
 	}
-	record := array.NewRecord(schema, []arrow.Array{ids.NewArray(), kinds.NewArray(), ages.NewArray()}, int64(len(rows)))
+	record := array.NewRecord(schema, []arrow.Array{ids.NewArray(), kinds.NewArray(), ages.NewArray()},
+		int64(len(rows)))
 	return errors.Join(w.Write(record), w.Close())
 }
 
@@ -164,7 +165,8 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 	} {
 		err := errorOf(t, p, Files{Dir: folder(t, "t.csv", "id,kind,age,work\n1,a,1,n\n"+row+"\n")})
 		var contract *ContractError
-		if errors.As(err, &contract); kind == "" && err != nil || kind != "" && (contract == nil || contract.Kind != kind) {
+		if errors.As(err, &contract); kind == "" && err != nil || kind != "" &&
+			(contract == nil || contract.Kind != kind) {
 			t.Errorf("%s: %v, expected %q", row, err, kind)
 		}
 	}
@@ -172,7 +174,8 @@ func TestRowsWithoutAnIDKeepTheContract(t *testing.T) {
 
 // Rows without an id are no more among those that are expected than others that are left out.
 func TestRowsWithoutAnIDAreNotExpected(t *testing.T) {
-	for expect, met := range map[string]bool{"{rows: [3, 3]}": false, "{rows: [2, 2]}": true, "{every: [kind]}": false} {
+	for expect, met := range map[string]bool{"{rows: [3, 3]}": false, "{rows: [2, 2]}": true,
+		"{every: [kind]}": false} {
 		p := planOf(t, "UNIT", "{id: id, null: drop, max_rows: 2}\n    expect: "+expect)
 		err := errorOf(t, p, Files{Dir: folder(t, "t.csv", "id,kind,age\n1,a,1\n,b,2\n2,c,3\n")})
 		if (err == nil) != met {

@@ -199,7 +199,8 @@ func (p pairsTable) marginals() (all []string) {
 	}
 	return append(all, "one: {by: [], stats: [count, {sum: pay}, {variance: age}]}",
 		"ages: {by: [area], stats: [{sum: age}]}", "large: {by: [area], cells: {above: 3}}",
-		"strata: {by: [size], stats: [count, {sum: pay}, {median: pay}]}", "squares: {by: [area], stats: [{variance: age}]}")
+		"strata: {by: [size], stats: [count, {sum: pay}, {median: pay}]}",
+		"squares: {by: [area], stats: [{variance: age}]}")
 }
 
 // groupMarginals are marginals of groups that nobody lists, which go with weights where units are counted.
@@ -341,7 +342,8 @@ func (p pairsTable) planned(t testing.TB, n spec.Neighbours, money, weight, word
 	}
 	text := replaced(pairsText, "NEIGHBOURS", string(n), "BUDGET", money, "DIAGNOSTICS", diagnostics, "UNIT", p.unit(),
 		"WEIGHT", weight, "WORDS", words, "LINKED", linked, "MARGINALS", strings.Join(marginals, "\n  "))
-	r, err := spec.Parse(spec.Source{Name: "pairs.yaml", Text: text, Files: map[string]string{"places.csv": pairsPlaces}})
+	r, err := spec.Parse(spec.Source{Name: "pairs.yaml", Text: text,
+		Files: map[string]string{"places.csv": pairsPlaces}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +474,8 @@ func (a *audit) dense(m plan.Measurement, c answer.Answer) []int64 {
 		size = groupPlaces
 	case m.Query.Counted.Kind() == counted.KindQuantiles:
 		table := a.plan.Release().Table(m.Query.Table)
-		size = size / int(m.Query.Counted.PerCell(table)) * int(table.Column(m.Query.Counted.Reads()).Lattice.PointCount())
+		size = size / int(m.Query.Counted.PerCell(table)) * int(
+			table.Column(m.Query.Counted.Reads()).Lattice.PointCount())
 	}
 	out := make([]int64, size)
 	for i, cell := range c.Cells {
@@ -705,7 +708,8 @@ func pairsTables(long bool) []pairsTable {
 		{name: "one row", maxRows: 1, bounds: two[:1], cells: 2, rows: ends, most: 2, fewer: true},
 		{name: "two rows", maxRows: 2, bounds: two[:4], cells: 2, rows: every, most: 3},
 		{name: "three rows", maxRows: 3, bounds: three, cells: 3, rows: ends, most: 3, fewer: true},
-		{name: "two rows of a home", maxRows: 2, bounds: two[3:4], cells: 1, rows: ends, most: 3, fewer: true, linked: true},
+		{name: "two rows of a home", maxRows: 2, bounds: two[3:4], cells: 1, rows: ends, most: 3, fewer: true,
+			linked: true},
 	}
 	if !long {
 		return some
@@ -714,7 +718,8 @@ func pairsTables(long bool) []pairsTable {
 		pairsTable{name: "two rows of four", maxRows: 2, bounds: two, cells: 2, rows: every, most: 4},
 		pairsTable{name: "two rows, more cells", maxRows: 2, bounds: two, cells: 3, rows: every, most: 3},
 		pairsTable{name: "three rows of six", maxRows: 3, bounds: three, cells: 2, rows: ends, most: 6, fewer: true},
-		pairsTable{name: "three rows, more values", maxRows: 3, bounds: three, cells: 2, rows: every, most: 3, fewer: true},
+		pairsTable{name: "three rows, more values", maxRows: 3, bounds: three, cells: 2, rows: every, most: 3,
+			fewer: true},
 		pairsTable{name: "two rows of a home, more values", maxRows: 2, bounds: slices.Delete(slices.Clone(two), 2, 3),
 			cells: 1, rows: every, most: 3, fewer: true, linked: true})
 }
@@ -872,7 +877,8 @@ func (p pairsTable) claimsTooSmall(t *testing.T, a *audit, answers [][][]int64) 
 
 // without are the legal pairs but for some.
 func without(some ...string) []string {
-	return slices.DeleteFunc(slices.Clone(histogramtest.LegalPairs), func(pair string) bool { return slices.Contains(some, pair) })
+	return slices.DeleteFunc(slices.Clone(histogramtest.LegalPairs),
+		func(pair string) bool { return slices.Contains(some, pair) })
 }
 
 // miscount is a fault in what is counted.
@@ -907,7 +913,8 @@ func miscountedRows() []miscount {
 		{name: "more rows of a unit are in a group than may be",
 			pairs: []string{"rows × all", "rows × above", "rows × top", "values × all", "bins × all"},
 			tally: everyCap(func(c *bounding.Caps) { c.PerGroup = bounding.NoCap })},
-		{name: "more rows of a unit count in all than may", pairs: []string{"rows × all", "values × all", "quantiles × all"},
+		{name: "more rows of a unit count in all than may",
+			pairs: []string{"rows × all", "values × all", "quantiles × all"},
 			tally: everyCap(func(c *bounding.Caps) { c.Rows = bounding.NoCap })},
 		{name: "the table keeps one row more of a unit",
 			pairs: without("rows × groups", "distinct × all", "diagnostic × all"), tally: func(t *tally) {

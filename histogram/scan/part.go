@@ -65,8 +65,9 @@ var (
 
 // commonUnits returns the error of two machines with files of their own that have rows of the same unit.
 func commonUnits(table string) error {
-	return &source.Error{Kind: source.Malformed, File: "table " + table, Message: "two machines have rows of the same unit; " +
-		"put all rows of a unit on one machine, or prepare without --own-files and give all machines the same files"}
+	return &source.Error{Kind: source.Malformed, File: "table " + table,
+		Message: "two machines have rows of the same unit; " +
+			"put all rows of a unit on one machine, or prepare without --own-files and give all machines the same files"}
 }
 
 // CheckShards returns an error if questions ask of a table what cannot be put together from shards. Errors are
@@ -86,7 +87,8 @@ func CheckShards(q histogram.Questions, ownFiles bool) error {
 		if why == "" {
 			return nil
 		}
-		return &source.Error{Kind: source.Malformed, File: "table " + t.table.Name, Message: "cannot be counted in shards: " + why}
+		return &source.Error{Kind: source.Malformed, File: "table " + t.table.Name,
+			Message: "cannot be counted in shards: " + why}
 	})
 }
 

@@ -143,7 +143,8 @@ func (p *pass) outcome() error {
 // workPieces reads pieces until there are no more.
 func (p *pass) workPieces(ctx context.Context, worker int) error {
 	readers := len(p.tally.readers)
-	c := &chunk{codes: make([]tabulate.Codes, readers), largest: make([]uint32, readers), wide: make([][]uint32, readers)}
+	c := &chunk{codes: make([]tabulate.Codes, readers), largest: make([]uint32, readers),
+		wide: make([][]uint32, readers)}
 	buffers := &source.Buffers{}
 	for {
 		piece := p.nextPiece(ctx)

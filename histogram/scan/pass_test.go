@@ -108,7 +108,8 @@ func TestBreachesAreThoseMetFirst(t *testing.T) {
 		if err := contract.WriteDiagnostics(&b); err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Split(strings.TrimSpace(strings.ReplaceAll(b.String(), fmt.Sprintf("%q", dir+"/")[:len(dir)+2], "")),
+		got := strings.Split(strings.TrimSpace(strings.ReplaceAll(b.String(), fmt.Sprintf("%q", dir+"/")[:len(dir)+2],
+			"")),
 			"\n")[2:]
 		for i := range got {
 			got[i] = strings.Replace(got[i], ".csv\"", ".csv", 1)
@@ -154,7 +155,10 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 	r := p.Release()
 	for name, change := range map[string]func(dir string) error{
 		"untouched": func(string) error { return nil },
-		"rewritten": func(dir string) error { return os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(91)), 0o600) },
+		"rewritten": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "a.csv"), []byte(many(91)),
+				0o600)
+		},
 		"replaced": func(dir string) error {
 			if err := os.WriteFile(filepath.Join(dir, "new"), []byte(many(90)), 0o600); err != nil {
 				return err
@@ -172,8 +176,11 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 			}
 			return os.Chtimes(path, was.ModTime(), was.ModTime())
 		},
-		"another file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "b.csv"), []byte(many(90)), 0o600) },
-		"one less":     func(dir string) error { return os.Remove(filepath.Join(dir, "c.csv")) },
+		"another file": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "b.csv"), []byte(many(90)),
+				0o600)
+		},
+		"one less": func(dir string) error { return os.Remove(filepath.Join(dir, "c.csv")) },
 	} {
 		if name == "times put back" && runtime.GOOS != "linux" {
 			continue // others do not say when a file was touched
@@ -192,7 +199,8 @@ func TestFilesThatChangeBetweenPassesAreRefused(t *testing.T) {
 		}
 		err = tally.countRows(t.Context(), source.Data{Dir: dir}, first, []*bounding.KeptRows{own}, 1<<30)
 		var e *source.Error
-		if refused := errors.As(err, &e) && strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
+		if refused := errors.As(err, &e) &&
+			strings.Contains(e.Message, "was changed"); refused != (name != "untouched") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -215,7 +223,8 @@ func TestPiecesAreOfTheFileThatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := &pass{tally: tally, ids: true}
-	if read.rows, err = source.Open(t.Context(), source.Data{Dir: dir}, tally.table, []source.Column{{Name: "id"}}); err != nil {
+	if read.rows, err = source.Open(t.Context(), source.Data{Dir: dir}, tally.table,
+		[]source.Column{{Name: "id"}}); err != nil {
 		t.Fatal(err)
 	}
 	defer read.rows.Close()
@@ -255,7 +264,8 @@ func TestFilesThatGrowFromNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *source.Error
-	if err = tally.countRows(t.Context(), source.Data{Dir: dir}, first, []*bounding.KeptRows{own}, 1<<30); !errors.As(err, &e) ||
+	if err = tally.countRows(t.Context(), source.Data{Dir: dir}, first, []*bounding.KeptRows{own},
+		1<<30); !errors.As(err, &e) ||
 		!strings.Contains(e.Message, "was changed") {
 		t.Errorf("%v", err)
 	}
@@ -423,7 +433,8 @@ func TestProgressOfMadeUpRows(t *testing.T) {
 	if _, err := histogram.Count(ctx, compiled.Of(p), MadeUp{Rows: 100_000}, streams(p, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) < 3 || seen[0] != (progress.Progress{Number: 1, Step: "counting made-up rows of persons", Known: true}) ||
+	if len(seen) < 3 || seen[0] != (progress.Progress{Number: 1, Step: "counting made-up rows of persons",
+		Known: true}) ||
 		seen[len(seen)-1].Share != progress.Whole {
 		t.Errorf("%+v", seen)
 	}
@@ -481,7 +492,8 @@ marginals:
 		e := exactOf(t, p.Plan(), dir, 1)
 		for path, want := range map[string][]int64{"a": a, "b": b, "c": c} {
 			if got := countsOf(t, e, path); !slices.Equal(got, want) {
-				t.Errorf("unit %s, %s: other counts than row by row: %d rows, want %d", unit, path, total(got), total(want))
+				t.Errorf("unit %s, %s: other counts than row by row: %d rows, want %d", unit, path, total(got),
+					total(want))
 			}
 		}
 	}

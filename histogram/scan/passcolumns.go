@@ -30,7 +30,10 @@ func declaredType(c *spec.Column) domain.Type {
 
 // valueColumn returns the index of a column that is read as values, and adds the column if it is new.
 func (x *passColumns) valueColumn(name string) int {
-	if at := slices.IndexFunc(x.columns, func(c source.Column) bool { return c.Coder == nil && c.Name == name }); at >= 0 {
+	if at := slices.IndexFunc(x.columns, func(c source.Column) bool {
+		return c.Coder == nil &&
+			c.Name == name
+	}); at >= 0 {
 		return at
 	}
 	x.columns = append(x.columns, source.Column{Name: name})

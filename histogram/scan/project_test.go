@@ -19,7 +19,8 @@ import (
 // are no identities: as by the columns made here, from counts of the same rows.
 func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	p := planOf(t)
-	kind, age := plan.Factor{Attribute: "kind", Basis: plan.Identity}, plan.Factor{Attribute: "age", Basis: plan.Identity}
+	kind, age := plan.Factor{Attribute: "kind", Basis: plan.Identity},
+		plan.Factor{Attribute: "age", Basis: plan.Identity}
 	optimal := plan.Factor{Attribute: "age", Basis: plan.Ranges, Sums: "prefixes", Kappa: "4"}
 	halved := plan.Factor{Attribute: "age", Level: "band", Basis: plan.Ranges, Sums: "ranges", Method: "haar-laplace"}
 	apart := plan.Factor{Attribute: "kind", Basis: plan.Residual}
@@ -57,8 +58,9 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	var all []plan.Measurement
 	var want [][]int64
 	ask := func(integers []int64, factors ...plan.Factor) {
-		all = append(all, plan.Measurement{ID: fmt.Sprint(len(all)), Query: plan.Query{Table: "persons", Factors: factors,
-			Counted: counted.Rows{}}, Selection: selection.All{},
+		all = append(all, plan.Measurement{ID: fmt.Sprint(len(all)),
+			Query: plan.Query{Table: "persons", Factors: factors,
+				Counted: counted.Rows{}}, Selection: selection.All{},
 			Cells: int64(len(integers))})
 		want = append(want, integers)
 	}
@@ -68,7 +70,8 @@ func TestMixedQueriesAreCountedAndMeasured(t *testing.T) {
 	ask(exact(both, false, true), apart, age)
 	ask(bands, kind, halved)
 	got, err := countAll(p, all, 2, func(tally *tally) error {
-		return tally.countFiles(context.Background(), source.Data{Dir: folder(t, "a.csv", text)}, streams(p, 1).Rows(), 1<<30)
+		return tally.countFiles(context.Background(), source.Data{Dir: folder(t, "a.csv", text)}, streams(p, 1).Rows(),
+			1<<30)
 	})
 	if err != nil {
 		t.Fatal(err)

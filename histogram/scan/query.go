@@ -60,7 +60,8 @@ func (t *task) compileMeasurement(m plan.Measurement) (*query, error) {
 		return nil, fmt.Errorf("measurement %s: %w", m.ID, err)
 	}
 	if cellsFor.listed && int64(integers) != m.Cells {
-		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells, integers)
+		return nil, fmt.Errorf("measurement %s: the plan says %d cells and its factors give %d", m.ID, m.Cells,
+			integers)
 	}
 	return q, nil
 }

@@ -362,7 +362,10 @@ func (t *tally) columnSets() (sets [][]int, queries [][]*query) {
 		columns := t.columnsOf(q)
 		at := slices.IndexFunc(sets, func(set []int) bool { return len(union(set, columns)) == len(set) })
 		if at < 0 {
-			at = slices.IndexFunc(sets, func(set []int) bool { return t.combinations(union(set, columns)) <= mostShared })
+			at = slices.IndexFunc(sets, func(set []int) bool {
+				return t.combinations(union(set,
+					columns)) <= mostShared
+			})
 		}
 		if at < 0 {
 			at, sets, queries = len(sets), append(sets, []int{}), append(queries, nil)

@@ -50,7 +50,8 @@ func TestSmallQuestionsShareGroups(t *testing.T) {
 		for _, column := range set {
 			groups *= sizes[column]
 		}
-		if !slices.IsSorted(set) || len(slices.Compact(slices.Clone(set))) != len(set) || len(set) > 2 && groups > 32768 {
+		if !slices.IsSorted(set) || len(slices.Compact(slices.Clone(set))) != len(set) || len(set) > 2 &&
+			groups > 32768 {
 			t.Errorf("the set %v has %d groups", set, groups)
 		}
 	}

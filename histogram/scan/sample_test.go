@@ -16,9 +16,11 @@ func TestSamplesAreTheSameOnEveryMachine(t *testing.T) {
 	for name, unit := range map[string]string{"rows": "row", "numbers": "{id: id, max_rows: 2}",
 		"texts": "{id: name, null: drop, max_rows: 1}"} {
 		t.Run(name, func(t *testing.T) {
-			p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n"+
+			p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n"+
+				"budget: {epsilon: 1}\n"+
 				"tables: {t: {source: {csv: [a.csv, b.csv]}, unit: "+unit+
-				", sample: {poisson: 30%}, columns: {k: {values: {integers: [0, 499]}, unknown: drop}}}}\nmarginals: {m: {by: [k]}}\n")
+				", sample: {poisson: 30%}, columns: {k: {values: {integers: [0, 499]}, unknown: drop}}}}\n"+
+				"marginals: {m: {by: [k]}}\n")
 			dir := t.TempDir()
 			for file, from := range map[string]int{"a.csv": 0, "b.csv": 40_000} {
 				b := &strings.Builder{}
@@ -38,7 +40,8 @@ func TestSamplesAreTheSameOnEveryMachine(t *testing.T) {
 			for key, opts := range [][]Options{{{Workers: 1}, {Workers: 2}, {Workers: 2, MemoryLimit: 48 << 20}},
 				{{Workers: 2}}} {
 				for _, opt := range opts {
-					e := countBy(t, p, Files{Dir: dir, Options: opt}, noise.NewStreams(noise.Key{7: byte(key), 31: 1}, p.Hash()))
+					e := countBy(t, p, Files{Dir: dir, Options: opt},
+						noise.NewStreams(noise.Key{7: byte(key), 31: 1}, p.Hash()))
 					seen[fmt.Sprintf("key %d: %x", key, e.answers[0].Hash())] = true
 					drawn[string(e.answers[0].Hash())] = true
 				}

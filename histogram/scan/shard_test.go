@@ -143,9 +143,11 @@ func TestShardsGiveTheAnswersOfOneMachine(t *testing.T) {
 // A sample of the units is the same in shards.
 func TestShardsOfSamples(t *testing.T) {
 	for _, unit := range []string{"row", "{id: id, max_rows: 2}", "{id: name, null: drop, max_rows: 1}"} {
-		p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n"+
+		p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n"+
+			"budget: {epsilon: 1}\n"+
 			"tables: {t: {source: {csv: '*.csv'}, unit: "+unit+
-			", sample: {poisson: 30%}, columns: {k: {values: {integers: [0, 49]}, unknown: drop}}}}\nmarginals: {m: {by: [k]}}\n")
+			", sample: {poisson: 30%}, columns: {k: {values: {integers: [0, 49]}, unknown: drop}}}}\n"+
+			"marginals: {m: {by: [k]}}\n")
 		b := &strings.Builder{}
 		b.WriteString("id,name,k\n")
 		for i := range 20_000 {
@@ -186,9 +188,12 @@ func TestExpectationsOfShards(t *testing.T) {
 		files  []string
 		want   string
 	}{
-		"met":               {"{rows: [4, 4], every: [kind]}", []string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n3,c,9\n4,a,1\n"}, ""},
-		"too few":           {"{rows: [5, 9]}", []string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n3,c,9\n4,a,1\n"}, "rows"},
-		"a category":        {"{every: [kind]}", []string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n3,b,9\n4,a,1\n"}, "every"},
+		"met": {"{rows: [4, 4], every: [kind]}",
+			[]string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n3,c,9\n4,a,1\n"}, ""},
+		"too few": {"{rows: [5, 9]}", []string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n3,c,9\n4,a,1\n"},
+			"rows"},
+		"a category": {"{every: [kind]}",
+			[]string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n3,b,9\n4,a,1\n"}, "every"},
 		"none on a machine": {"{rows: [2, 2]}", []string{"id,kind,age\n1,a,1\n2,b,2\n", "id,kind,age\n"}, ""},
 	} {
 		for _, own := range []bool{false, true} {
@@ -252,7 +257,8 @@ func TestOtherPartsAreRefused(t *testing.T) {
 
 // A unit that has rows on two machines is found although none of its rows counts: diagnostics count what is left out.
 func TestUnitsThatAreLeftOutAreListed(t *testing.T) {
-	p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n"+
+	p := planOfText(t, "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n"+
+		"budget: {epsilon: 1}\n"+
 		"diagnostics: {share: 5%}\ntables: {t: {source: {csv: a.csv}, unit: {id: id, max_rows: 1}, "+
 		"columns: {k: {values: [x, y], unknown: drop}}}}\nmarginals: {m: {by: [k]}}\n")
 	q, err := histogram.QuestionsOf(p)
@@ -278,14 +284,19 @@ func TestSumsOfPartsAreBounded(t *testing.T) {
 		parts []answer.Answer
 		ok    bool
 	}{
-		"dense":                 {[]answer.Answer{{Counts: []int64{most}}, {Counts: []int64{0}}}, true},
-		"dense, too large":      {[]answer.Answer{{Counts: []int64{most}}, {Counts: []int64{1}}}, false},
-		"dense, beyond bits":    {[]answer.Answer{{Counts: []int64{math.MaxInt64}}, {Counts: []int64{math.MaxInt64}}}, false},
-		"sparse":                {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{-most}}, {Cells: []uint64{2}, Counts: []int64{most}}}, true},
-		"sparse, too large":     {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{-most}}, {Cells: []uint64{1}, Counts: []int64{-1}}}, false},
-		"sparse, then less":     {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{most}}, {Cells: []uint64{1}, Counts: []int64{most}}, {Cells: []uint64{1}, Counts: []int64{-100}}}, false},
+		"dense":            {[]answer.Answer{{Counts: []int64{most}}, {Counts: []int64{0}}}, true},
+		"dense, too large": {[]answer.Answer{{Counts: []int64{most}}, {Counts: []int64{1}}}, false},
+		"dense, beyond bits": {[]answer.Answer{{Counts: []int64{math.MaxInt64}}, {Counts: []int64{math.MaxInt64}}},
+			false},
+		"sparse": {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{-most}},
+			{Cells: []uint64{2}, Counts: []int64{most}}}, true},
+		"sparse, too large": {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{-most}},
+			{Cells: []uint64{1}, Counts: []int64{-1}}}, false},
+		"sparse, then less": {[]answer.Answer{{Cells: []uint64{1}, Counts: []int64{most}},
+			{Cells: []uint64{1}, Counts: []int64{most}}, {Cells: []uint64{1}, Counts: []int64{-100}}}, false},
 		"lists of other length": {[]answer.Answer{{Counts: []int64{1}}, {Counts: []int64{1, 2}}}, false},
-		"dense and sparse":      {[]answer.Answer{{Counts: []int64{1}}, {Cells: []uint64{0}, Counts: []int64{1}}}, false},
+		"dense and sparse": {[]answer.Answer{{Counts: []int64{1}}, {Cells: []uint64{0}, Counts: []int64{1}}},
+			false},
 	} {
 		var s partSum
 		var err error

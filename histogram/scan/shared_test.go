@@ -126,7 +126,8 @@ func TestUnitsMoveTwoTablesByWhatTheyMay(t *testing.T) {
 				if neighbours == "replace" {
 					near = append([]cared{others[(i+1)%len(others)]}, near...)
 				}
-				a, b := countCared(t, p, byte(seed), append([]cared{other}, all[1:]...)), countCared(t, p, byte(seed), near)
+				a, b := countCared(t, p, byte(seed), append([]cared{other}, all[1:]...)),
+					countCared(t, p, byte(seed), near)
 				if by := beyond(a, b); by > 0 {
 					t.Errorf("%s: a unit moves a query by %d more than it may", neighbours, by)
 				}
@@ -146,7 +147,8 @@ func TestUnitsMoveTwoTablesByWhatTheyMay(t *testing.T) {
 				}
 			}
 			if most.Cmp(rest) <= 0 {
-				t.Errorf("%s: with %s forgotten, nobody would notice: units lose ε = %s, and the rest has %s", neighbours, table,
+				t.Errorf("%s: with %s forgotten, nobody would notice: units lose ε = %s, and the rest has %s",
+					neighbours, table,
 					most.FloatString(4), rest.FloatString(4))
 			}
 		}

@@ -42,7 +42,8 @@ func TestSumsBeyond61Bits(t *testing.T) {
 			t.Fatal(err)
 		}
 		jobs := row(2 * n)
-		err = tally.countFiles(t.Context(), source.Data{Dir: folder(t, filesOf(jobs, 100)...)}, noise.NewStreams(noise.Key{1}, "p").Rows(),
+		err = tally.countFiles(t.Context(), source.Data{Dir: folder(t, filesOf(jobs, 100)...)},
+			noise.NewStreams(noise.Key{1}, "p").Rows(),
 			1<<28)
 		if !errors.Is(err, want) {
 			t.Errorf("%d rows of 2^60: %v", 2*n, err)
@@ -118,8 +119,13 @@ func TestAllowancesAreUniform(t *testing.T) {
 		t.Errorf("the rows that stay have another law (%g)", p)
 	}
 	for name, change := range map[string]func(*tally){
-		"the table's bound is not heeded": func(t *tally) { table := *t.table; table.Unit.MaxRows = 4; t.table = &table },
-		"groups of nothing":               func(t *tally) { t.allowances[1].groups = nil },
+		"the table's bound is not heeded": func(
+			t *tally) {
+			table := *t.table
+			table.Unit.MaxRows = 4
+			t.table = &table
+		},
+		"groups of nothing": func(t *tally) { t.allowances[1].groups = nil },
 	} {
 		if p := surprise(change); p >= 1e-9 {
 			t.Errorf("%s: nobody notices (%g)", name, p)

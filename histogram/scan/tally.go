@@ -67,7 +67,8 @@ func newTally(r *spec.Release, table *spec.Table, measurements []plan.Measuremen
 
 // leavesOut reports whether the spec can leave rows of the table out, before any unit's rows are bounded.
 func (t *tally) leavesOut(r *spec.Release) bool {
-	return !t.table.Unit.Row && t.table.Unit.Null == spec.Drop || t.table.DropsUnweighted() || t.table.Where != nil || r.ParentOf(t.table.Name) != "" || len(t.leavingReaders()) > 0
+	return !t.table.Unit.Row && t.table.Unit.Null == spec.Drop || t.table.DropsUnweighted() || t.table.Where != nil ||
+		r.ParentOf(t.table.Name) != "" || len(t.leavingReaders()) > 0
 }
 
 // readerOf returns the index of a column among the readers, and adds the column if no measurement needs it. Such a

@@ -95,15 +95,17 @@ func askings(most int64, u spec.PerUnit) []asking {
 	strata := func(j job) int64 { return (2*j.place() - [...]int64{6, 16}[j.size]) * [...]int64{4, 3}[j.size] }
 	withCap := u
 	all := []asking{
-		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}}, cells: 4, cell: halfCell, adds: one},
+		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Rows{}}, cells: 4, cell: halfCell,
+			adds: one},
 		{query: plan.Query{Counted: counted.Values{Column: "pay", Power: 1, Times: 2, Minus: 13}}, cells: 1, cell: none,
 			adds: func(j job) int64 { return 2*j.place() - 13 }},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Column: "pay", Power: 2, Times: 1, Minus: 5}},
 			cells: 3,
 			cell:  regionCell,
 			adds:  func(j job) int64 { return (j.place() - 5) * (j.place() - 5) }},
-		{query: plan.Query{Factors: by("size", "region.half"), Counted: counted.Values{Column: "pay", Power: 1, Times: 2,
-			Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
+		{query: plan.Query{Factors: by("size", "region.half"),
+			Counted: counted.Values{Column: "pay", Power: 1, Times: 2,
+				Per: "size", By: []int64{4, 3}, Off: []int64{6, 16}, Weight: true}},
 			cells: 4, cell: halfCell, adds: func(j job) int64 { return strata(j) * j.steps() }},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Values{Weight: true}, PerUnit: withCap}, cells: 3,
 			cell: regionCell,
@@ -117,7 +119,8 @@ func askings(most int64, u spec.PerUnit) []asking {
 			cell:  func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) },
 			group: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: one},
 		{query: plan.Query{Counted: counted.Distinct{Column: "age", PerUnit: 1}}, cells: 1,
-			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) }, adds: one},
+			cell: func(j job) uint64 { return uint64(j.age) }, group: func(j job) uint64 { return uint64(j.age) },
+			adds: one},
 		{query: plan.Query{Factors: by("region"), Counted: counted.Quantiles{Column: "pay", At: []string{"1/4", "1/2"},
 			Weight: true}}, cells: 6, sparse: true,
 			cell: func(j job) uint64 { return uint64(j.region)*13 + uint64(j.place()) }, adds: job.steps},
@@ -142,7 +145,8 @@ func askings(most int64, u spec.PerUnit) []asking {
 	all = append(all,
 		asking{query: plan.Query{Factors: by("size"), Counted: counted.Values{Column: "pay", Beyond: true}}, cells: 2,
 			cell: func(j job) uint64 { return uint64(j.size) }, adds: beyond},
-		asking{query: plan.Query{Counted: counted.UnitsOver}, cells: 1}, asking{query: plan.Query{Counted: counted.RowsOver},
+		asking{query: plan.Query{Counted: counted.UnitsOver}, cells: 1},
+		asking{query: plan.Query{Counted: counted.RowsOver},
 			cells: 1}, asking{query: plan.Query{Counted: counted.RowsLeftOut}, cells: 1})
 	for i := range all {
 		all[i].query.Table = "jobs"
@@ -182,7 +186,8 @@ func measurementsOf(all []asking) []plan.Measurement {
 	for i, a := range all {
 		m := plan.Measurement{ID: fmt.Sprint("query ", i), Query: a.query, Cells: a.cells, Selection: selection.All{}}
 		if a.query.Counted.Kind() == counted.KindQuantiles {
-			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4), L1: big.NewInt(1),
+			m.Mechanism = budget.Mechanism{Kind: budget.ExponentialQuantiles, Parameter: big.NewRat(1, 4),
+				L1:        big.NewInt(1),
 				L2Squared: big.NewInt(1)}
 		}
 		out = append(out, m)
@@ -293,8 +298,9 @@ func TestQueriesOfEveryFormAreThoseOfGoingRowByRow(t *testing.T) {
 		jobs := drawJobs(rt, 120)
 		each := rapid.IntRange(1, 50).Draw(rt, "each")
 		most := rapid.Int64Range(1, 6).Draw(rt, "max_rows")
-		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"), RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
-			"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
+		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"),
+			RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
+				"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
 		unit := rapid.SampledFrom([]string{"row", fmt.Sprintf("{id: id, max_rows: %d}", most)}).Draw(rt, "unit")
 		all := askings(rapid.Int64Range(1, 3).Draw(rt, "distinct"), u)
 		memory := rapid.SampledFrom([]int64{0, 1 << 16, 1 << 28}).Draw(rt, "memory")
@@ -354,7 +360,8 @@ func checkAllowance(rt *rapid.T, a asking, jobs []job, most uint64, stays func(r
 	}
 	for id, n := range all {
 		if rows[id] == 0 || rows[id] > min(most, c.Rows) || uint64(len(groups[id])) > c.Groups {
-			rt.Errorf("%d rows of %d of a unit stay, in %d groups: %v, max_rows %d", rows[id], n, len(groups[id]), c, most)
+			rt.Errorf("%d rows of %d of a unit stay, in %d groups: %v, max_rows %d", rows[id], n, len(groups[id]), c,
+				most)
 		}
 		if !distinct && c == bounding.Uncapped() && rows[id] != min(n, most) {
 			rt.Errorf("%d rows of %d of a unit stay, max_rows %d", rows[id], n, most)
@@ -389,7 +396,8 @@ func TestBreachesAmongGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = tally.countFiles(t.Context(), source.Data{Dir: folder(t, filesOf(jobs, 90)...)}, noise.NewStreams(noise.Key{1}, "p").Rows(),
+		err = tally.countFiles(t.Context(), source.Data{Dir: folder(t, filesOf(jobs, 90)...)},
+			noise.NewStreams(noise.Key{1}, "p").Rows(),
 			1<<28)
 		var breach *ContractError
 		if !errors.As(err, &breach) || breach.Column != "age" || breach.Kind != domain.OutOfDomain.String() {
@@ -403,8 +411,9 @@ func TestBreachesAmongGroups(t *testing.T) {
 func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		jobs := drawJobs(rt, 120)
-		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"), RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
-			"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
+		u := spec.PerUnit{Groups: rapid.Int64Range(0, 3).Draw(rt, "groups"),
+			RowsPerGroup: rapid.Int64Range(0, 3).Draw(rt,
+				"rows"), Total: rapid.Int64Range(0, 4).Draw(rt, "total")}
 		unit := fmt.Sprintf("{id: id, max_rows: %d}", rapid.Int64Range(1, 6).Draw(rt, "max_rows"))
 		all := askings(rapid.Int64Range(1, 3).Draw(rt, "distinct"), u)
 		count := func(jobs []job) (out []map[uint64]int64) {
@@ -438,7 +447,8 @@ func TestWhichQuestionsAreAskedDoesNotDecide(t *testing.T) {
 		dir, one := folder(t, filesOf(jobs, 30)...), rapid.IntRange(0, len(all)-1).Draw(rt, "question")
 		tally, err := newTally(r, r.Tables[0], measurementsOf(all[one:one+1]), queriesOf(all), 2)
 		if err == nil {
-			err = tally.countFiles(t.Context(), source.Data{Dir: dir}, noise.NewStreams(noise.Key{1}, "plan").Rows(), 1<<28)
+			err = tally.countFiles(t.Context(), source.Data{Dir: dir}, noise.NewStreams(noise.Key{1}, "plan").Rows(),
+				1<<28)
 		}
 		if err != nil {
 			rt.Fatal(err)

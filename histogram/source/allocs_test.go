@@ -17,7 +17,8 @@ func TestRowGroupsAreReadInPlace(t *testing.T) {
 		const group = 20_000
 		benchParquet(t, dir, 6*group, group, optional, 0.01)
 		for _, columns := range [][]Column{benchColumns(), append(benchColumns(), Values("id", "age")...)} {
-			r, err := openFiles(t.Context(), dir, spec.TableSource{Format: files.Parquet, Paths: []string{"a.parquet"}}, columns)
+			r, err := openFiles(t.Context(), dir,
+				spec.TableSource{Format: files.Parquet, Paths: []string{"a.parquet"}}, columns)
 			if err != nil {
 				t.Fatal(err)
 			}

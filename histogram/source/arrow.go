@@ -83,7 +83,8 @@ func (f *arrowFile) readSchema(columns []Column) (err error) {
 		of, copy := conversionOfField(fields[place])
 		if copy == nil {
 			return &Error{Kind: WrongType, File: f.path, Column: columns[i].Name, Message: fmt.Sprintf(
-				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a timestamp or a boolean",
+				"has the Arrow type %s, which is not read; write text, an integer, a double, a decimal128, a date, a "+
+					"timestamp or a boolean",
 				fields[place].Type)}
 		}
 		if !f.holdsNumbers(fields[place]) {

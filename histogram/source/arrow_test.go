@@ -61,7 +61,8 @@ func ipcBytes(t testing.TB, asFile bool, schema *arrow.Schema, records ...arrow.
 // arrowBytes returns a file of n rows in two batches, with a dictionary, an integer with nulls and a double.
 func arrowBytes(t testing.TB, asFile bool, n int) []byte {
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "a", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: arrow.BinaryTypes.String},
+		{Name: "a", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8,
+			ValueType: arrow.BinaryTypes.String},
 			Nullable: true},
 		{Name: "b", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 		{Name: "c", Type: arrow.PrimitiveTypes.Float64, Nullable: true},

@@ -47,9 +47,11 @@ func conversionOf(t arrow.DataType) (arrow.DataType, conversion) {
 	case *arrow.Uint32Type:
 		return convertIntegers((*array.Uint32).Value)
 	case *arrow.Uint64Type:
-		return convertEach(uint64Type, func(a *array.Uint64, i int) decimal128.Num { return decimal128.FromU64(a.Value(i)) })
+		return convertEach(uint64Type,
+			func(a *array.Uint64, i int) decimal128.Num { return decimal128.FromU64(a.Value(i)) })
 	case *arrow.Float32Type:
-		return convertEach(arrow.PrimitiveTypes.Float64, func(a *array.Float32, i int) float64 { return float64(a.Value(i)) })
+		return convertEach(arrow.PrimitiveTypes.Float64,
+			func(a *array.Float32, i int) float64 { return float64(a.Value(i)) })
 	case *arrow.Decimal128Type:
 		if t.Scale >= 0 && t.Scale <= maxDigits {
 			return withoutConversion(t)

@@ -82,6 +82,7 @@ func (t textBound) apply(a arrow.Array) (arrow.Array, error) {
 		bitutil.SetBitTo(valid, data.Offset()+i, int(end-offsets[i]) <= t.most && text.IsValid(i))
 	}
 	buffers := []*memory.Buffer{memory.NewBufferBytes(valid), data.Buffers()[1], data.Buffers()[2]}
-	return array.NewStringData(array.NewData(data.DataType(), data.Len(), buffers, nil, text.NullN()+long, data.Offset())),
+	return array.NewStringData(array.NewData(data.DataType(), data.Len(), buffers, nil, text.NullN()+long,
+			data.Offset())),
 		nil
 }

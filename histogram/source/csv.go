@@ -123,7 +123,8 @@ func (f *csvFile) spellingHint(column string) string {
 	plain := strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
 	for _, name := range f.header {
 		if strings.EqualFold(plain.Replace(name), plain.Replace(column)) {
-			return "; one differs from it only in capitals, blanks or signs: write it as the file has it, in `from:` or the unit's `id:`"
+			return "; one differs from it only in capitals, blanks or signs: write it as the file has it, in `from:` " +
+				"or the unit's `id:`"
 		}
 	}
 	if columnHint(column, f.header) != "" {

@@ -74,7 +74,8 @@ func BenchmarkCSV(b *testing.B) {
 			for _, size := range benchDomains {
 				text.WriteString(quote + benchText(r.Intn(size)) + quote + ",")
 			}
-			text.WriteString(strconv.Itoa(18+r.Intn(82)) + "," + strconv.FormatFloat(r.ExpFloat64()*30000, 'f', 2, 64) + "," +
+			text.WriteString(strconv.Itoa(18+r.Intn(82)) + "," + strconv.FormatFloat(r.ExpFloat64()*30000, 'f', 2,
+				64) + "," +
 				strconv.Itoa(r.Int()) + "\n")
 		}
 		ages := make([]string, 100)
@@ -94,7 +95,8 @@ func BenchmarkCSV(b *testing.B) {
 				var buffers Buffers
 				begin := cpuTime(b)
 				for range b.N {
-					if n := readAll(b, dir, spec.TableSource{Format: files.CSV, Paths: []string{"a.csv"}, Nulls: []string{""}}, wanted,
+					if n := readAll(b, dir, spec.TableSource{Format: files.CSV, Paths: []string{"a.csv"},
+						Nulls: []string{""}}, wanted,
 						&buffers); n != benchRows {
 						b.Fatal(n)
 					}

@@ -40,13 +40,15 @@ func TestCSVIsEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		delimiter := rapid.SampledFrom([]rune{',', ';', '\t', '§', '€'}).Draw(t, "delimiter")
 		d := string(delimiter)
-		token := rapid.SampledFrom([]string{"a", "b,", "0123456789", "ü", "\"", "\"\"", "\"q\"", d, d, d, "\n", "\n", "\r\n",
+		token := rapid.SampledFrom([]string{"a", "b,", "0123456789", "ü", "\"", "\"\"", "\"q\"", d, d, d, "\n", "\n",
+			"\r\n",
 			"\r", "\xFF", " ", "\x00", "\xC2", "\xE2\x82",
 			"\"x\"" + d, d + "\"y" + d + "\n\"\"z\"\n", d + "\"\"\n", "\"\r\n\"" + d, "1" + d + "2\n", "1" + d + "2\n",
 			"1" + d + "2\n"})
 		columns := rapid.SampledFrom([]string{"x", "x" + d + "y", "\"x\"" + d + "y" + d + "z"}).Draw(t, "header")
 		text := []byte(rapid.SampledFrom([]string{"", "\xEF\xBB\xBF", "\n"}).Draw(t, "mark") + columns +
-			rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end") + strings.Join(rapid.SliceOfN(token, 0, 30).Draw(t, "text"),
+			rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t,
+				"end") + strings.Join(rapid.SliceOfN(token, 0, 30).Draw(t, "text"),
 			""))
 		header, want, err := referenceCSV(text, delimiter)
 		got, ours := parseCSV(t, text, delimiter)

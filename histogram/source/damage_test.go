@@ -219,7 +219,8 @@ func FuzzCSV(f *testing.F) {
 		writeFile(t, dir, "f.gz", b)
 		writeFile(t, dir, "f.zst", b)
 		for _, name := range []string{"f", "f.gz", "f.zst"} {
-			_, err := countRows(dir, spec.TableSource{Format: files.CSV, Paths: []string{filepath.Base(name)}, Nulls: []string{""}},
+			_, err := countRows(dir, spec.TableSource{Format: files.CSV, Paths: []string{filepath.Base(name)},
+				Nulls: []string{""}},
 				[]string{"a"})
 			mustBeOurs(t, err)
 		}

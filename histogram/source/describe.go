@@ -38,10 +38,12 @@ func Describe(ctx context.Context, path string) (Description, error) {
 		return Description{}, err
 	}
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return Description{}, &Error{Kind: Missing, File: path, Message: "no such file; name a CSV, Parquet or Arrow file",
-			Err: err}
+		return Description{}, &Error{Kind: Missing, File: path,
+			Message: "no such file; name a CSV, Parquet or Arrow file",
+			Err:     err}
 	} else if err == nil && info.IsDir() {
-		return Description{}, &Error{Kind: Malformed, File: path, Message: "is a folder; name one of the data files in it"}
+		return Description{}, &Error{Kind: Malformed, File: path,
+			Message: "is a folder; name one of the data files in it"}
 	}
 	switch format := formatOf(path); format {
 	case files.CSV:

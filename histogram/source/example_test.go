@@ -22,7 +22,8 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	table := &spec.Table{Source: spec.TableSource{Format: files.CSV, Paths: []string{"*.csv"}, Delimiter: ',', Nulls: []string{""}}}
+	table := &spec.Table{Source: spec.TableSource{Format: files.CSV, Paths: []string{"*.csv"}, Delimiter: ',',
+		Nulls: []string{""}}}
 	rows, err := source.Open(ctx, source.Data{Dir: dir}, table, []source.Column{{Name: "sex"}, {Name: "age"}})
 	if err != nil {
 		panic(err)

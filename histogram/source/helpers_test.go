@@ -123,7 +123,8 @@ const batchSize = 4999
 
 // readContent reads a table in three ways that must agree: as records, as values and as codes. It returns the rows as
 // texts and the types of the columns.
-func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string, types map[string]bool,
+func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string) (rows [][]string,
+	types map[string]bool,
 	err error) {
 	t.Helper()
 	types = map[string]bool{}
@@ -154,7 +155,8 @@ func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string
 		pieces++
 		start, read := len(rows), 0
 		err = p.Read(ctx, &b, batchSize, func(batch *Batch) error {
-			if batch.Rows < 1 || batch.Rows > batchSize || len(batch.Columns) != len(wanted) || batch.First != int64(read) {
+			if batch.Rows < 1 || batch.Rows > batchSize || len(batch.Columns) != len(wanted) ||
+				batch.First != int64(read) {
 				t.Fatalf("a batch of %d × %d from %d after %d rows", batch.Rows, len(batch.Columns), batch.First, read)
 			}
 			read += batch.Rows
@@ -170,7 +172,8 @@ func readContent(t testing.TB, dir string, s spec.TableSource, columns ...string
 				}
 				for i := range batch.Rows {
 					if rows[len(rows)-batch.Rows+i][j] = textOf(values, i); codes[i] != textOf(values, i) {
-						t.Fatalf("row %d of %s has the value %q and the code of %q", i, columns[j], textOf(values, i), codes[i])
+						t.Fatalf("row %d of %s has the value %q and the code of %q", i, columns[j], textOf(values, i),
+							codes[i])
 					}
 				}
 			}
@@ -204,7 +207,8 @@ func checkRaw(t testing.TB, p *Piece, rows [][]string, columns int) {
 		}
 		for i := range int(record.NumRows()) {
 			for j := range columns {
-				if a, b := textOf(record.Column(j), i), textOf(record.Column(columns+j), i); a != rows[at][j] || b != a {
+				if a, b := textOf(record.Column(j), i), textOf(record.Column(columns+j), i); a != rows[at][j] ||
+					b != a {
 					t.Fatalf("row %d is raw %q and %q, else %q", at, a, b, rows[at][j])
 				}
 			}

@@ -220,7 +220,8 @@ func TestDamagedRunsAreRefusedOrReadAsTheyStand(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "pages") {
 			index, runs := drawRuns(t, width, 1<<width)
 			for range rapid.IntRange(0, 2).Draw(t, "damaged") {
-				runs[rapid.IntRange(0, len(runs)-1).Draw(t, "byte")] = rapid.SampledFrom([]byte{0, 1, 2, 3, 8, 0x20, 0x80, 0xFF}).
+				runs[rapid.IntRange(0, len(runs)-1).Draw(t, "byte")] = rapid.SampledFrom([]byte{0, 1, 2, 3, 8, 0x20,
+					0x80, 0xFF}).
 					Draw(t, "damage")
 			}
 			body := append(make([]byte, 0, len(runs)+1+bitPad), byte(width))

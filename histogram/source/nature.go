@@ -81,7 +81,8 @@ func (h *handle) checkTextFormat(as files.Format) error {
 // wrongFormat returns an error that names what a file is and the source that it belongs to.
 func (h *handle) wrongFormat(is string, as, format files.Format) error {
 	return malformedFile(h.path, "",
-		fmt.Sprintf("is %s, and is to be read as %s; write %s: in the spec, with files of that format alone", is, as, format),
+		fmt.Sprintf("is %s, and is to be read as %s; write %s: in the spec, with files of that format alone", is, as,
+			format),
 		"")
 }
 

@@ -21,9 +21,11 @@ func TestMistakenFormats(t *testing.T) {
 		bytes  []byte
 		says   string
 	}{
-		{files.CSV, "a.csv", wideBytes(t, 60), "is a Parquet file, and is to be read as csv; write parquet: in the spec"},
+		{files.CSV, "a.csv", wideBytes(t, 60),
+			"is a Parquet file, and is to be read as csv; write parquet: in the spec"},
 		{files.CSV, "a.csv.gz", wideBytes(t, 60), "is a Parquet file, and is to be read as csv"},
-		{files.CSV, "a.csv", arrowBytes(t, true, 60), "is an Arrow file, and is to be read as csv; write arrow: in the spec"},
+		{files.CSV, "a.csv", arrowBytes(t, true, 60),
+			"is an Arrow file, and is to be read as csv; write arrow: in the spec"},
 		{files.CSV, "a.csv", arrowBytes(t, false, 60),
 			"is an Arrow stream, and is to be read as csv; write arrow: in the spec"},
 		{files.CSV, "a.csv", gzipped(text),
@@ -31,12 +33,15 @@ func TestMistakenFormats(t *testing.T) {
 		{files.CSV, "a.csv", zstandard(t, text),
 			"is compressed with Zstandard, which its name does not say; rename it so that it ends in .zst"},
 		{files.CSV, "a.csv.gz", zstandard(t, text), "is compressed with Zstandard, which its name does not say"},
-		{files.CSV, "a.csv.GZ", []byte(text), "is text that is not compressed, although its name ends in .gz; rename it"},
-		{files.CSV, "a.csv.zst", []byte(text), "is text that is not compressed, although its name ends in .zst; rename it"},
+		{files.CSV, "a.csv.GZ", []byte(text),
+			"is text that is not compressed, although its name ends in .gz; rename it"},
+		{files.CSV, "a.csv.zst", []byte(text),
+			"is text that is not compressed, although its name ends in .zst; rename it"},
 		{files.CSV, "a.csv", archive, "is a zip archive, as spreadsheets are too; unpack it, or save the sheet as CSV"},
 		{files.Parquet, "a.parquet", []byte(text), "is text, and is to be read as parquet; write csv: in the spec"},
 		{files.Parquet, "a.parquet", []byte("x\n1\n"), "is text, and is to be read as parquet"},
-		{files.Parquet, "a.parquet", []byte("x\n" + strings.Repeat("Käthe", 200)), "is text, and is to be read as parquet"},
+		{files.Parquet, "a.parquet", []byte("x\n" + strings.Repeat("Käthe", 200)),
+			"is text, and is to be read as parquet"},
 		{files.Parquet, "a.parquet", arrowBytes(t, true, 60),
 			"is an Arrow file, and is to be read as parquet; write arrow: in the spec"},
 		{files.Parquet, "a.parquet", gzipped(string(wideBytes(t, 60))), "is compressed with gzip; decompress it"},
@@ -99,7 +104,8 @@ func TestOtherDelimiter(t *testing.T) {
 			continue
 		}
 		said := err.Error()
-		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s next to csv",
+		if says := fmt.Sprintf("it is one field with %s in it: if that parts the columns, write delimiter: %[1]s "+
+			"next to csv",
 			c.wrong); strings.Contains(said, says) != (c.wrong != "") ||
 			strings.Contains(said, "write delimiter") != (c.wrong != "") || strings.Contains(said, "region") ||
 			strings.Contains(said, "7319") {

@@ -107,7 +107,8 @@ func (f *parquetFile) checkCodecs() error {
 			case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
 			default:
 				return &Error{Kind: WrongType, File: f.path, Column: column.name,
-					Message: "is compressed with LZ4 or in a way that is not known, which is not read; write the file with Snappy, Zstandard, gzip or Brotli"}
+					Message: "is compressed with LZ4 or in a way that is not known, which is not read; write the " +
+						"file with Snappy, Zstandard, gzip or Brotli"}
 			}
 		}
 	}
@@ -166,7 +167,8 @@ func (f *parquetFile) columnFor(name string, field *parquet.Column) (parquetColu
 	physical := physicalTypeOf(field.Type())
 	if physical == nil {
 		return parquetColumn{}, &Error{Kind: WrongType, File: f.path, Column: name, Message: fmt.Sprintf(
-			"has the Parquet type %s, which is not read; write text, an integer, a double, a decimal of at most 38 digits, a date, a timestamp or a boolean",
+			"has the Parquet type %s, which is not read; write text, an integer, a double, a decimal of at most 38 "+
+				"digits, a date, a timestamp or a boolean",
 			typeName(field.Type()))}
 	}
 	return parquetColumn{name: name, leaf: field.Index(), optional: field.Optional(), kind: field.Type(),

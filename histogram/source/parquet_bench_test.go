@@ -99,7 +99,8 @@ func BenchmarkParquet(b *testing.B) {
 				begin := cpuTime(b)
 				readPages(b, dir, columns)
 				middle := cpuTime(b)
-				n := readAll(b, dir, spec.TableSource{Format: files.Parquet, Paths: []string{"a.parquet"}}, columns, &buffers)
+				n := readAll(b, dir, spec.TableSource{Format: files.Parquet, Paths: []string{"a.parquet"}}, columns,
+					&buffers)
 				if n != rows {
 					b.Fatal(n)
 				}

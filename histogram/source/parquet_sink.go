@@ -95,7 +95,8 @@ func (s *valueSink) appendRange(from, to int) error {
 }
 
 func (s *valueSink) appendLevels(levels []byte, from, _ int) error {
-	return visitRuns(levels, s.to.appendNulls, func(begin, end int) error { return s.appendRange(from+begin, from+end) })
+	return visitRuns(levels, s.to.appendNulls,
+		func(begin, end int) error { return s.appendRange(from+begin, from+end) })
 }
 
 // boundDecoder returns a decoder whose texts are within the bound.

@@ -112,35 +112,37 @@ func TestParquetTypes(t *testing.T) {
 		for _, optional := range []bool{false, true} {
 			for _, dictionary := range []bool{false, true} {
 				for _, version := range []int{1, 2} {
-					t.Run(fmt.Sprintf("%s/optional=%v/dictionary=%v/v%d", name, optional, dictionary, version), func(t *testing.T) {
-						node := c.node
-						if dictionary {
-							if name == "boolean" {
-								t.Skip("booleans have no dictionary")
+					t.Run(fmt.Sprintf("%s/optional=%v/dictionary=%v/v%d", name, optional, dictionary, version),
+						func(t *testing.T) {
+							node := c.node
+							if dictionary {
+								if name == "boolean" {
+									t.Skip("booleans have no dictionary")
+								}
+								node = parquet.Encoded(node, &parquet.RLEDictionary)
 							}
-							node = parquet.Encoded(node, &parquet.RLEDictionary)
-						}
-						values, want := slices.Clone(c.values), slices.Clone(c.want)
-						if optional {
-							node = parquet.Optional(node)
-							values = append(append([]parquet.Value{{}}, values...), parquet.Value{})
-							want = append(append([]string{null}, want...), null)
-						}
-						for len(values) < 1000 { // several pages
-							values, want = append(values, values...), append(want, want...)
-						}
-						dir := t.TempDir()
-						writeFile(t, dir, "a.parquet", parquetBytes(t, node, values, parquet.PageBufferSize(256),
-							parquet.DataPageVersion(version),
-							parquet.MaxRowsPerRowGroup(700), parquet.Compression(&parquet.Snappy)))
-						rows, _, err := readContent(t, dir, parquetSource, "x")
-						if err != nil {
-							t.Fatal(err, err.(*Error).Diagnostics())
-						}
-						if got := columnOf(rows, 0); !slices.Equal(got, want) {
-							t.Errorf("got %d values beginning %q, want %d beginning %q", len(got), got[:4], len(want), want[:4])
-						}
-					})
+							values, want := slices.Clone(c.values), slices.Clone(c.want)
+							if optional {
+								node = parquet.Optional(node)
+								values = append(append([]parquet.Value{{}}, values...), parquet.Value{})
+								want = append(append([]string{null}, want...), null)
+							}
+							for len(values) < 1000 { // several pages
+								values, want = append(values, values...), append(want, want...)
+							}
+							dir := t.TempDir()
+							writeFile(t, dir, "a.parquet", parquetBytes(t, node, values, parquet.PageBufferSize(256),
+								parquet.DataPageVersion(version),
+								parquet.MaxRowsPerRowGroup(700), parquet.Compression(&parquet.Snappy)))
+							rows, _, err := readContent(t, dir, parquetSource, "x")
+							if err != nil {
+								t.Fatal(err, err.(*Error).Diagnostics())
+							}
+							if got := columnOf(rows, 0); !slices.Equal(got, want) {
+								t.Errorf("got %d values beginning %q, want %d beginning %q", len(got), got[:4],
+									len(want), want[:4])
+							}
+						})
 				}
 			}
 		}
@@ -175,9 +177,10 @@ func TestParquetFallback(t *testing.T) {
 		values, want = append(values, parquet.ValueOf(s)), append(want, s)
 	}
 	dir := t.TempDir()
-	writeFile(t, dir, "a.parquet", parquetBytes(t, parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),
-		values,
-		parquet.PageBufferSize(4096), parquet.DictionaryMaxBytes(50_000)))
+	writeFile(t, dir, "a.parquet",
+		parquetBytes(t, parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)),
+			values,
+			parquet.PageBufferSize(4096), parquet.DictionaryMaxBytes(50_000)))
 	rows, _, err := readContent(t, dir, parquetSource, "x")
 	if err != nil {
 		t.Fatal(err)

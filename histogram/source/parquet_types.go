@@ -66,7 +66,8 @@ func int32Of(logical any) *physicalType {
 		return unconvertedType(arrow.FixedWidthTypes.Date32, (*encoding.Values).Int32)
 	case *format.IntType:
 		if !l.IsSigned {
-			return convertedType(arrow.PrimitiveTypes.Int64, (*encoding.Values).Uint32, func(v uint32) int64 { return int64(v) })
+			return convertedType(arrow.PrimitiveTypes.Int64, (*encoding.Values).Uint32,
+				func(v uint32) int64 { return int64(v) })
 		}
 	case nil:
 	default:

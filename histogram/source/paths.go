@@ -47,7 +47,8 @@ func matchGlob(dir, glob string) ([]string, error) {
 	}
 	if len(found) == 0 {
 		return nil, &Error{Kind: Missing, File: glob, Err: fs.ErrNotExist,
-			Message: fmt.Sprintf("no such file, starting from the folder %s; check the path in the spec, or where relative paths start (--data)", dir)}
+			Message: fmt.Sprintf("no such file, starting from the folder %s; check the path in the spec, or where "+
+				"relative paths start (--data)", dir)}
 	}
 	return found, nil
 }
@@ -89,7 +90,8 @@ func checkDistinct(paths []string) error {
 			}
 			if os.SameFile(a.info, b.info) {
 				return &Error{Kind: Duplicate, File: b.path, Message: fmt.Sprintf(
-					"is the same file as %s; each row must be read once, so remove the link or narrow the globs", a.path)}
+					"is the same file as %s; each row must be read once, so remove the link or narrow the globs",
+					a.path)}
 			}
 		}
 	}

@@ -78,7 +78,8 @@ func TestPiecesAddUpToTheFiles(t *testing.T) {
 		for _, part := range []string{"1", "2"} {
 			writeFile(t, dir, part+name, c.bytes)
 		}
-		r, err := openFiles(t.Context(), dir, spec.TableSource{Format: c.format, Paths: []string{"*" + name}}, Values("a"))
+		r, err := openFiles(t.Context(), dir, spec.TableSource{Format: c.format, Paths: []string{"*" + name}},
+			Values("a"))
 		if err != nil {
 			t.Fatal(err)
 		}

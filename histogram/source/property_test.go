@@ -69,7 +69,8 @@ var kinds = []kind{
 		func(b array.Builder, n int64) { b.(*array.BinaryDictionaryBuilder).AppendString(words(n)) }},
 	{"lengths", words, parquet.Encoded(parquet.String(), &parquet.DeltaLengthByteArray),
 		func(n int64) parquet.Value { return parquet.ValueOf(words(n)) },
-		arrow.BinaryTypes.LargeString, func(b array.Builder, n int64) { b.(*array.LargeStringBuilder).Append(words(n)) }},
+		arrow.BinaryTypes.LargeString,
+		func(b array.Builder, n int64) { b.(*array.LargeStringBuilder).Append(words(n)) }},
 	{"prefixes", words, parquet.Encoded(parquet.String(), &parquet.DeltaByteArray),
 		func(n int64) parquet.Value { return parquet.ValueOf(words(n)) }, nil, nil},
 	{"int32", digits, parquet.Int(32), func(n int64) parquet.Value { return parquet.ValueOf(int32(n)) },
@@ -83,17 +84,28 @@ var kinds = []kind{
 		arrow.PrimitiveTypes.Uint64, func(b array.Builder, n int64) { b.(*array.Uint64Builder).Append(uint64(n)) }},
 	{"double", func(n int64) string { return fmt.Sprint(float64(n) / 4) }, parquet.Leaf(parquet.DoubleType),
 		func(n int64) parquet.Value { return parquet.ValueOf(float64(n) / 4) },
-		arrow.PrimitiveTypes.Float64, func(b array.Builder, n int64) { b.(*array.Float64Builder).Append(float64(n) / 4) }},
-	{"float", func(n int64) string { return fmt.Sprint(float64(n) / 4) }, parquet.Encoded(parquet.Leaf(parquet.FloatType),
-		&parquet.ByteStreamSplit), func(n int64) parquet.Value { return parquet.ValueOf(float32(n) / 4) },
-		arrow.PrimitiveTypes.Float32, func(b array.Builder, n int64) { b.(*array.Float32Builder).Append(float32(n) / 4) }},
+		arrow.PrimitiveTypes.Float64, func(b array.Builder,
+			n int64) {
+			b.(*array.Float64Builder).Append(float64(n) / 4)
+		}},
+	{"float", func(n int64) string { return fmt.Sprint(float64(n) / 4) },
+		parquet.Encoded(parquet.Leaf(parquet.FloatType),
+			&parquet.ByteStreamSplit), func(n int64) parquet.Value { return parquet.ValueOf(float32(n) / 4) },
+		arrow.PrimitiveTypes.Float32, func(b array.Builder,
+			n int64) {
+			b.(*array.Float32Builder).Append(float32(n) / 4)
+		}},
 	{"boolean", func(n int64) string { return fmt.Sprint(n%2 == 1) }, parquet.Leaf(parquet.BooleanType),
 		func(n int64) parquet.Value { return parquet.ValueOf(n%2 == 1) },
 		arrow.FixedWidthTypes.Boolean, func(b array.Builder, n int64) { b.(*array.BooleanBuilder).Append(n%2 == 1) }},
 	{"date", func(n int64) string { return fmt.Sprintf("%dd", n) }, parquet.Date(),
 		func(n int64) parquet.Value { return parquet.ValueOf(int32(n)) },
-		arrow.FixedWidthTypes.Date32, func(b array.Builder, n int64) { b.(*array.Date32Builder).Append(arrow.Date32(n)) }},
-	{"milliseconds", func(n int64) string { return fmt.Sprintf("%dus", 1000*n) }, parquet.Timestamp(parquet.Millisecond),
+		arrow.FixedWidthTypes.Date32, func(b array.Builder,
+			n int64) {
+			b.(*array.Date32Builder).Append(arrow.Date32(n))
+		}},
+	{"milliseconds", func(n int64) string { return fmt.Sprintf("%dus", 1000*n) },
+		parquet.Timestamp(parquet.Millisecond),
 		func(n int64) parquet.Value { return parquet.ValueOf(n) },
 		&arrow.TimestampType{Unit: arrow.Millisecond},
 		func(b array.Builder, n int64) { b.(*array.TimestampBuilder).Append(arrow.Timestamp(n)) }},
@@ -140,7 +152,8 @@ func (m made) textAt(i, j int) string {
 func TestCodesAreThoseOfValues(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]files.Format{files.Parquet, files.Parquet, files.Arrow, files.CSV}).Draw(t, "format")
+		format := rapid.SampledFrom([]files.Format{files.Parquet, files.Parquet, files.Arrow, files.CSV}).Draw(t,
+			"format")
 		m := drawTable(t, format)
 		s := m.write(t, dir, format)
 		widths := make([]scatter, len(m.kinds))
@@ -156,7 +169,8 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 					want := m.textAt(at, j)
 					got, code := textOf(b.Columns[j], i), codeAt(b.Columns[len(m.kinds)+j], i)
 					if got != want || code != widths[j].code(want) || code > b.Largest[len(m.kinds)+j] {
-						t.Fatalf("%s, %s, row %d: got %q and code %d of at most %d, want %q and %d", format, m.kinds[j].name, at, got,
+						t.Fatalf("%s, %s, row %d: got %q and code %d of at most %d, want %q and %d", format,
+							m.kinds[j].name, at, got,
 							code, b.Largest[len(m.kinds)+j], want, widths[j].code(want))
 					}
 				}
@@ -172,7 +186,10 @@ func TestCodesAreThoseOfValues(t *testing.T) {
 func drawTable(t *rapid.T, format files.Format) made {
 	var m made
 	for range rapid.IntRange(1, 5).Draw(t, "columns") {
-		k := rapid.SampledFrom(kinds).Filter(func(k kind) bool { return format != files.Arrow || k.arrow != nil }).Draw(t,
+		k := rapid.SampledFrom(kinds).Filter(func(k kind) bool {
+			return format != files.Arrow ||
+				k.arrow != nil
+		}).Draw(t,
 			"kind")
 		if format == files.CSV {
 			k.text = words

@@ -142,8 +142,9 @@ func (r *Reader) Next(ctx context.Context) (*Piece, error) {
 		r.pieces++
 		before := r.passed
 		r.passed = r.current.position()
-		return &Piece{reader: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1, bytes: r.passed - before,
-			part: part}, nil
+		return &Piece{reader: r, file: r.paths[r.at], info: r.infos[r.at], number: r.pieces - 1,
+			bytes: r.passed - before,
+			part:  part}, nil
 	}
 	return nil, io.EOF
 }

@@ -98,7 +98,8 @@ func (*Missing) Verdict() verdict.Verdict {
 type NoAccountNamed struct{ Release string }
 
 func (e *NoAccountNamed) Error() string {
-	return fmt.Sprintf("release %s names no ledger account: add `account: NAME` below `privacy:`, with an account of the configured ledger", e.Release)
+	return fmt.Sprintf("release %s names no ledger account: add `account: NAME` below `privacy:`, with an account of "+
+		"the configured ledger", e.Release)
 }
 
 // Verdict returns that the spec has to name an account.

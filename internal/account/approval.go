@@ -95,7 +95,8 @@ func (l Ledger) checkSigner(ctx context.Context, p *compiled.Compiled, a Approva
 	keys, known := roles[a.Role]
 	switch {
 	case len(roles) == 0:
-		return &WrongSigner{fmt.Sprintf("account %s asks for no approvals: there is nothing to sign", p.Guarantee.Account)}
+		return &WrongSigner{fmt.Sprintf("account %s asks for no approvals: there is nothing to sign",
+			p.Guarantee.Account)}
 	case !known:
 		names := slices.Sorted(maps.Keys(roles))
 		return &WrongSigner{fmt.Sprintf("account %s asks for no approval as %q: its roles are %s", p.Guarantee.Account,
@@ -128,7 +129,8 @@ func usualStatement(standing *ledger.Standing) string {
 	if standing == nil {
 		return "I have read this plan with its words and agree that it be measured and published, once."
 	}
-	return "I have read this plan with its words and agree that it be measured and published with any parameters, until the day and as often as stated."
+	return "I have read this plan with its words and agree that it be measured and published with any parameters, " +
+		"until the day and as often as stated."
 }
 
 // Approvals returns the approvals in a folder, for whatever plans: the account takes the ones that it requires.
@@ -149,7 +151,8 @@ func Approvals(dir string) ([]ledger.Approval, error) {
 		path := filepath.Join(dir, e.Name())
 		if len(all) == maxApprovals {
 			return nil, &verdict.Unusable{File: path,
-				Err: fmt.Errorf("there are more than %d approvals here: move the ones of past releases away", maxApprovals)}
+				Err: fmt.Errorf("there are more than %d approvals here: move the ones of past releases away",
+					maxApprovals)}
 		}
 		b, err := regular.Read(path, maxInput)
 		if err != nil {

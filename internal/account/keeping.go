@@ -141,7 +141,8 @@ func (l Ledger) Export(ctx context.Context, path string, w io.Writer) error {
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			return &verdict.Unusable{File: path, Err: errors.New("there is a file already: name another one for the export")}
+			return &verdict.Unusable{File: path,
+				Err: errors.New("there is a file already: name another one for the export")}
 		}
 		if err != nil {
 			return fmt.Errorf("exporting the ledger: %w", err)
@@ -254,7 +255,8 @@ func publishedBelow(folder string) (all []paidRelease, skipped []string, err err
 	}
 	if all == nil {
 		return nil, nil, &verdict.Unusable{File: folder,
-			Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with releases in it",
+			Err: fmt.Errorf("holds no %s of a release on an account: give the folder of a release, or one with "+
+				"releases in it",
 				published.ProofFile)}
 	}
 	return all, skipped, nil

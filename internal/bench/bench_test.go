@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 func documentOf(t *testing.T, cases, peers string) document {
 	t.Helper()
 	var out, said bytes.Buffer
-	err := run(t.Context(), []string{"-rows", "20000", "-runs", "1", "-cases", cases, "-peers", peers, "-dir", t.TempDir(),
+	err := run(t.Context(), []string{"-rows", "20000", "-runs", "1", "-cases", cases, "-peers", peers, "-dir",
+		t.TempDir(),
 		"-json"}, &out, &said)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -373,7 +374,8 @@ func TestDisagreement(t *testing.T) {
 }
 
 func TestProcessor(t *testing.T) {
-	const text = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\n\nprocessor\t: 1\nmodel\t\t: 3\n"
+	const text = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\n\nprocessor\t: 1\n" +
+		"model\t\t: 3\n"
 	if got := processorName(text); got != "AMD EPYC (family 26, model 2)" {
 		t.Errorf("got %q", got)
 	}

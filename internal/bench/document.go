@@ -248,6 +248,7 @@ func (e entry) write(to io.Writer, tables int) {
 	if e.Runs == 1 {
 		counts += ", run once"
 	}
-	fmt.Fprintf(to, "  %s\t%.3f\t%.2f\t%.0f\t%.1f\t%.1f\t%s\t%s\n", who, e.Wall, e.CPU, float64(e.Peak)/megabyte, e.Times,
+	fmt.Fprintf(to, "  %s\t%.3f\t%.2f\t%.0f\t%.1f\t%.1f\t%s\t%s\n", who, e.Wall, e.CPU, float64(e.Peak)/megabyte,
+		e.Times,
 		e.TimesCPU, strings.Join(steps, " + "), counts)
 }

@@ -27,12 +27,14 @@ type peer struct {
 }
 
 var peers = []peer{
-	{name: "duckdb", forms: []string{"encoded", "direct"}, bounded: []string{"ordered", "drawn"}, words: map[string]string{
-		"encoded": "codes in memory, then queries", "direct": "queries on the file",
-		"ordered": "row_number() over persons, then queries", "drawn": "min_by(…, random(), 2), then queries"}},
-	{name: "polars", forms: []string{"encoded", "grouped", "lazy"}, bounded: []string{"encoded"}, words: map[string]string{
-		"encoded": "codes in memory, then cells", "grouped": "codes in memory, then group_by",
-		"lazy": "lazy scans of the file"}},
+	{name: "duckdb", forms: []string{"encoded", "direct"}, bounded: []string{"ordered", "drawn"},
+		words: map[string]string{
+			"encoded": "codes in memory, then queries", "direct": "queries on the file",
+			"ordered": "row_number() over persons, then queries", "drawn": "min_by(…, random(), 2), then queries"}},
+	{name: "polars", forms: []string{"encoded", "grouped", "lazy"}, bounded: []string{"encoded"},
+		words: map[string]string{
+			"encoded": "codes in memory, then cells", "grouped": "codes in memory, then group_by",
+			"lazy": "lazy scans of the file"}},
 }
 
 // peersOf parses the names of peers, separated by commas; an empty list is allowed.

@@ -60,7 +60,8 @@ func (c benchCase) countShard(ctx context.Context, j job) (*outcome, error) {
 	}
 	before := usageNow()
 	part, err := scan.Files{Dir: filepath.Dir(j.File), Options: scan.Options{MemoryLimit: j.Memory},
-		Shard: scan.Shard{Number: j.Number, Of: j.Of, OwnFiles: true}}.CountPart(ctx, q, noise.NewStreams(shardKey, p.Hash()).Rows())
+		Shard: scan.Shard{Number: j.Number, Of: j.Of, OwnFiles: true}}.CountPart(ctx, q,
+		noise.NewStreams(shardKey, p.Hash()).Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 			return err
 		}
 		one := shardJob{Number: i + 1, Of: b.shards, Part: filepath.Join(own, "part")}
-		text, err := json.Marshal(job{Case: c.name, File: filepath.Join(own, shardFiles), Memory: shardMemory, shardJob: one})
+		text, err := json.Marshal(job{Case: c.name, File: filepath.Join(own, shardFiles), Memory: shardMemory,
+			shardJob: one})
 		if err != nil {
 			return err
 		}
@@ -128,7 +130,8 @@ func (b *bench) runShards(ctx context.Context, to io.Writer) error {
 		b.logf("shard %d of %d: counted in %.1f s", one.Number, b.shards, out.Wall)
 	}
 	fmt.Fprintf(to, line+"\n", "all", wall, cpu, float64(peak)/megabyte)
-	fmt.Fprintf(to, "%.2f seconds for every million rows; at most %d MB: %s\n", wall/float64(b.rows)*1e6, shardPeak/megabyte,
+	fmt.Fprintf(to, "%.2f seconds for every million rows; at most %d MB: %s\n", wall/float64(b.rows)*1e6,
+		shardPeak/megabyte,
 		map[bool]string{true: "met", false: "missed"}[peak <= shardPeak])
 	return b.compareShards(ctx, c, dir, parts, to)
 }
@@ -158,7 +161,8 @@ func (b *bench) compareShards(ctx context.Context, c benchCase, dir string, path
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(to, "put together, and all units compared, in %.1f seconds\n", usageNow().wall.Sub(before.wall).Seconds())
+	fmt.Fprintf(to, "put together, and all units compared, in %.1f seconds\n",
+		usageNow().wall.Sub(before.wall).Seconds())
 	if b.rows > mostWhole {
 		return nil
 	}

@@ -89,7 +89,8 @@ func prepareRelease(ctx context.Context, dir string, number uint64) (*plan.Plan,
 }
 
 // accountCaps are the caps of accounts that pay for releases, by the definition of privacy loss.
-var accountCaps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}", "approximate": "{rho: 100, delta: 1e-3}"}
+var accountCaps = map[string]string{"pure": "{epsilon: 100}", "zcdp": "{rho: 100}",
+	"approximate": "{rho: 100, delta: 1e-3}"}
 
 // options returns the options of a release: with the ledger and the key of an office if the spec names an account,
 // otherwise for practice.
@@ -100,7 +101,8 @@ func options(ctx context.Context, dir string, p *plan.Plan) (release.Options, er
 	}
 	o.Ledger = filepath.Join(dir, "ledger.db")
 	policy, private := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "office.key")
-	text := fmt.Sprintf("account: %s\nprotects: %s\nneighbours: %s\ncap: %s\n", p.Guarantee.Account, p.Guarantee.Protects,
+	text := fmt.Sprintf("account: %s\nprotects: %s\nneighbours: %s\ncap: %s\n", p.Guarantee.Account,
+		p.Guarantee.Protects,
 		p.Guarantee.Neighbours, accountCaps[p.Guarantee.Definition])
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		return o, err

@@ -216,7 +216,8 @@ func (d *drawing) marginals(linked bool) {
 // drawRequest draws what a marginal is asked beyond its counts.
 func (d *drawing) drawRequest(by []string, needed, homes bool) string {
 	if needed {
-		return fmt.Sprintf(", target: {margin: %s%s%s}", d.oneOf("20", "50", "500"), d.sometimes(.3, ", confidence: 99%"),
+		return fmt.Sprintf(", target: {margin: %s%s%s}", d.oneOf("20", "50", "500"),
+			d.sometimes(.3, ", confidence: 99%"),
 			d.sometimes(.3, ", of: all-cells"))
 	}
 	if homes {
@@ -273,7 +274,8 @@ func (d *drawing) drawRequest(by []string, needed, homes bool) string {
 // microdata draws how rows are made up.
 func (d *drawing) microdata(linked bool) {
 	if linked {
-		d.line("synthetic:\n  homes: {budget: homes}\n  persons: {budget: microdata, parent: homes, size: members, by: [sex, age.ten, work]%s}", d.sometimes(.3, ", ways: 2"))
+		d.line("synthetic:\n  homes: {budget: homes}\n  persons: {budget: microdata, parent: homes, size: members, "+
+			"by: [sex, age.ten, work]%s}", d.sometimes(.3, ", ways: 2"))
 		return
 	}
 	d.line("synthetic: {persons: {budget: microdata%s%s%s%s}}",

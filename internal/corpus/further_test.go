@@ -44,12 +44,15 @@ func (d *drawing) further(number uint64) spec.Source {
 
 // members draws households and persons whose microdata belong together.
 func (d *drawing) members() {
-	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}\n    expect: {rows: [900, 1100]}")
+	d.line("tables:\n  homes:\n    source: {csv: homes.csv}\n    unit: {id: home, max_rows: 1}\n" +
+		"    expect: {rows: [900, 1100]}")
 	d.line("    columns:\n      tenure: {values: [owned, rented]}\n      rooms: {type: integer, range: [1, 6]}")
 	d.line("  persons:\n    source: {csv: persons.csv}\n    unit: {id: home, max_rows: %s}\n    columns:",
 		d.oneOf("4", "7"))
-	d.line("      sex: {values: [f, m]}\n      age: {type: integer, range: [0, 99], levels: {ten: {width: 10}, band: {edges: [0, 16, 65]}}}")
-	d.line("      work: {values: [yes_, no_, child]}\n      pay: {type: integer, range: [0, 100]}\n      hours: {type: integer, range: [0, 60]}")
+	d.line("      sex: {values: [f, m]}\n      age: {type: integer, range: [0, 99], levels: {ten: {width: 10}, band: " +
+		"{edges: [0, 16, 65]}}}")
+	d.line("      work: {values: [yes_, no_, child]}\n      pay: {type: integer, range: [0, 100]}\n" +
+		"      hours: {type: integer, range: [0, 60]}")
 	d.line("marginals:\n  homes: {table: homes, by: [tenure, rooms], budget: tables}")
 	d.line("  people: {table: persons, by: [%s], budget: rest%s}", d.oneOf("age.ten, sex", "work, sex", "age.band"),
 		d.sometimes(.6, d.oneOf(", stats: [count, units]", ", per_unit: {total: 2}", ", stats: [count, {mean: pay}]")))
@@ -101,7 +104,8 @@ func (d *drawing) places(microdata bool) {
 			"{by: [hour, sex], budget: tables, per_unit: {groups: 2, rows_per_group: 1, total: 2}}")
 		if strings.Contains(d.text.String(), "delta") {
 			word := "{by: [word], budget: tables, stats: [units], per_unit: {groups: 2}}"
-			tables = append(tables, word, word, word, "{by: [word, sex], budget: tables, stats: [units], per_unit: {groups: 1}}")
+			tables = append(tables, word, word, word, "{by: [word, sex], budget: tables, stats: [units], per_unit: "+
+				"{groups: 1}}")
 		}
 	}
 	for i, table := range d.someOf(1, 3, tables) {
@@ -129,7 +133,8 @@ func (d *drawing) placedRows(t *spec.Table, rows int) string {
 		age := fmt.Sprint(d.IntN(100))
 		fmt.Fprintf(&text, "%s,%s,%s,%s,word%d,%.3f,%.3f,2026-01-05T%02d:30:00,2026-01-%02d,%.2f,%d,%.1f\n", who,
 			d.drawValue(t, "sex", d.oneOf("f", "m"), "x"),
-			d.oneOf("small", "small", "large"), d.drawValue(t, "age", age, "140"), d.IntN(4)*d.IntN(8), 4+3*d.NormFloat64(),
+			d.oneOf("small", "small", "large"), d.drawValue(t, "age", age, "140"), d.IntN(4)*d.IntN(8),
+			4+3*d.NormFloat64(),
 			4+d.NormFloat64(),
 			d.IntN(24), 1+d.IntN(31), max(0, 2000+1500*d.NormFloat64()), d.IntN(61), 4*d.Float64())
 	}

@@ -48,7 +48,8 @@ func TestModulesAreThoseOfEverySystem(t *testing.T) {
 		return
 	}
 	if moduleLines != want {
-		t.Errorf("modules.txt is not what the program is built from: run this test with -update-modules; want\n%s", want)
+		t.Errorf("modules.txt is not what the program is built from: run this test with -update-modules; want\n%s",
+			want)
 	}
 }
 

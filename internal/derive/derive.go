@@ -124,7 +124,8 @@ func writeMicrodata(ctx context.Context, out *Folder, s *measured.Sealed, asks p
 		if err != nil {
 			return nil, err
 		}
-		first, err := writeFiles(ctx, out, d, s.Plan.Release(), method.Table, published.MicrodataFiles(method), metadata)
+		first, err := writeFiles(ctx, out, d, s.Plan.Release(), method.Table, published.MicrodataFiles(method),
+			metadata)
 		if err != nil {
 			return nil, fmt.Errorf("microdata of %s: %w", method.Table, err)
 		}

@@ -12,7 +12,8 @@ import (
 // This file holds published microdata: a row for each drawn row, with the columns of table keys.
 
 // microdataStatement tells a reader who has only the file what its rows are.
-const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a row of the confidential table or belongs to anybody, " +
+const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a " +
+	"row of the confidential table or belongs to anybody, " +
 	"and no figure from them has an interval, since how far the model is from the truth is not known"
 
 // encodeMicrodata returns a table's microdata as Parquet, with their meaning and that of their release as metadata.

@@ -11,7 +11,8 @@ import (
 // errorsOf describes the end of an interval, and the errors that a standard error covers.
 func errorsOf(p *plan.Plan, t plan.Table, confidence float64) (end, of string) {
 	if p.Release().Collection != nil {
-		return fmt.Sprintf("end of the %g%% interval, of the randomisation on devices and of who was asked", 100*confidence),
+		return fmt.Sprintf("end of the %g%% interval, of the randomisation on devices and of who was asked",
+				100*confidence),
 			"the randomisation on devices and of who was asked"
 	}
 	if t.Sampled() {

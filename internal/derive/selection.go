@@ -34,7 +34,8 @@ func noMetadata(plan.Table) [][2]string { return nil }
 // relabel sets the label of the columns of count estimates.
 func relabel(columns []column, t synth.Table, label string) {
 	for i, c := range columns {
-		if slices.ContainsFunc(t.Statistics, func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
+		if slices.ContainsFunc(t.Statistics,
+			func(s synth.Statistic) bool { return c.Name == s.Name+statistic.Unbiased }) {
 			columns[i].Label = label
 		}
 	}
@@ -66,7 +67,9 @@ func foundMetadata(planned plan.Table) [][2]string {
 func sparseMetadata(planned plan.Table) [][2]string {
 	s := planned.Sparse
 	return [][2]string{{"dprelease.sparse",
-		fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are expected here; intervals hold over all cells, here or not",
+		fmt.Sprintf("a row for each of %d declared cells whose noisy count is above %d, and for no other; a cell "+
+			"that is not here has %d rows or fewer at a confidence of %g%%; at most %g cells without a row are "+
+			"expected here; intervals hold over all cells, here or not",
 			planned.Cells, s.Above, s.Bound, 100*planned.Statistics[0].Confidence, s.FalseCells)}}
 }
 
@@ -78,7 +81,10 @@ func groupsMetadata(planned plan.Table) [][2]string {
 // topMetadata describes the rows of a table of chosen cells.
 func topMetadata(planned plan.Table) [][2]string {
 	return [][2]string{{"dprelease.top",
-		fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by their counts, in the order of their choice; with a probability of %s no cell that is not here has over %d more than one that is; the counts are drawn after the choice, and their intervals hold whichever cells were chosen",
+		fmt.Sprintf("a row for each of %d cells out of %d declared ones, chosen privately one after the other by "+
+			"their counts, in the order of their choice; with a probability of %s no cell that is not here has over "+
+			"%d more than one that is; the counts are drawn after the choice, and their intervals hold whichever "+
+			"cells were chosen",
 			planned.Top.Of, planned.Cells, screen.PercentDown(planned.Top.Attained),
 			describe.WholeMargin(planned.Top.Shortfall))}}
 }

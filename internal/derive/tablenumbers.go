@@ -29,7 +29,8 @@ func numberColumns(p *compiled.Compiled, n synth.Number, planned plan.Table, con
 		published += "; an estimate that cannot be is shown as the nearest value that can"
 	}
 	if of.Clamped() {
-		published += "; of values as they are counted: rounded to the step, and to the end of the range where they lie beyond it"
+		published += "; of values as they are counted: rounded to the step, and to the end of the range where they " +
+			"lie beyond it"
 	}
 	interval := fmt.Sprintf("end of the %g%% interval, privacy noise only", 100*confidence)
 	columns := []column{{n.Name + statistic.Published, published, unit, n.Kind.String(), kind, values(n.Value)}}
@@ -55,7 +56,8 @@ func numberFlagsText(n synth.Number) string {
 		return "null, or noise_dominates where the interval reaches zero, or holds nothing that the figure can be; " +
 			withheld
 	}
-	return "null, or unbounded where the noise leaves open all that the figure may be: nothing is published; " + withheld
+	return "null, or unbounded where the noise leaves open all that the figure may be: nothing is published; " +
+		withheld
 }
 
 // nullableValues returns the entries that are not null.

@@ -140,7 +140,8 @@ func statisticColumns(p *plan.Plan, s synth.Statistic, planned plan.Table) []col
 	interval, of := errorsOf(p, planned, s.Confidence)
 	return []column{
 		{s.Name + statistic.Published, published, unit, "count", integerKind, integerValues(s.Published)},
-		{s.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind, figure(s.Unbiased)},
+		{s.Name + statistic.Unbiased, "unbiased estimate; use this one for sums", unit, "estimate", kind,
+			figure(s.Unbiased)},
 		{s.Name + statistic.StandardError, "standard error of " + of, unit, "standard error", decimalKind,
 			decimalValues(s.Error)},
 		{s.Name + statistic.Low, "lower " + interval, unit, "interval", kind, figure(s.Low)},
@@ -195,7 +196,8 @@ func flagsText(s synth.Statistic) string {
 		text += ", or impossible where the spec says that no row can be: an exact zero, not measured"
 	}
 	if slices.Contains(s.Flags, synth.Public) {
-		text += ", or invariant where the count is a figure that was public before, or a sum of such figures: without noise"
+		text += ", or invariant where the count is a figure that was public before, or a sum of such figures: " +
+			"without noise"
 	}
 	if s.Fitted {
 		text += ", or fitted where the published count is not the estimate, rounded, but was moved so that tables add up"
@@ -229,7 +231,8 @@ func tableMetadata(p *compiled.Compiled, t synth.Table, planned plan.Table, colu
 		{"dprelease.schema", "dprelease.table/1"},
 		{"dprelease.table", t.Path},
 		{"dprelease.columns", string(described)},
-		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence, published.TableCoverage(p.Plan(), planned))},
+		{"dprelease.interval", fmt.Sprintf("%g%% %s", 100*t.Statistics[0].Confidence,
+			published.TableCoverage(p.Plan(), planned))},
 	}
 	if title := describe.TableTitle(p.Release(), planned); title != "" {
 		metadata = append(metadata, [2]string{"dprelease.title", title})

@@ -233,7 +233,10 @@ func compareMargins(before, after *compiled.Compiled) []MarginComparison {
 		{after, func(e *MarginComparison) *float64 { return &e.After }}} {
 		for _, t := range side.plan.Tables {
 			for _, s := range t.Statistics {
-				at := slices.IndexFunc(all, func(e MarginComparison) bool { return e.Table == t.Path && e.Statistic == s.Name })
+				at := slices.IndexFunc(all, func(e MarginComparison) bool {
+					return e.Table == t.Path &&
+						e.Statistic == s.Name
+				})
 				if at < 0 {
 					at = len(all)
 					all = append(all, MarginComparison{Table: t.Path, Statistic: s.Name})
@@ -248,5 +251,6 @@ func compareMargins(before, after *compiled.Compiled) []MarginComparison {
 // editionOf returns the description of a release in a comparison.
 func editionOf(e *published.Release) Edition {
 	m := e.Manifest
-	return Edition{Folder: e.NamedPath, Release: m.Release, Status: m.Status, Revision: m.Revision, Software: m.Software}
+	return Edition{Folder: e.NamedPath, Release: m.Release, Status: m.Status, Revision: m.Revision,
+		Software: m.Software}
 }

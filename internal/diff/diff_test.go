@@ -131,7 +131,8 @@ func TestDiffListsWhatTheNoiseDoesNotExplain(t *testing.T) {
 		d, page = e.diff(a, c)
 		for i, keys := range []string{"[ride]", "[7 ride]"} {
 			s := d.Releases.Tables[i].Statistics[0]
-			if s.Changed < 1 || len(s.Largest) != min(int(s.Changed), largestKept) || fmt.Sprint(s.Largest[0].Keys) != keys {
+			if s.Changed < 1 || len(s.Largest) != min(int(s.Changed), largestKept) ||
+				fmt.Sprint(s.Largest[0].Keys) != keys {
 				t.Fatalf("%s: table %d changed in %+v", budget, i, s)
 			}
 			cell := s.Largest[0]
@@ -182,7 +183,8 @@ func TestDiffSharesTheChanceStepByStep(t *testing.T) {
 		}
 		return c.Statistics[0].Margin
 	}
-	if got, want, all := d.Releases.Tables[0].Statistics[0].Margin, margin(202-float64(found)), margin(202); got != want ||
+	if got, want, all := d.Releases.Tables[0].Statistics[0].Margin, margin(202-float64(found)),
+		margin(202); got != want ||
 		!(got < all) {
 		t.Errorf("%d cells found: the margin is %g, expected %g, below %g", found, got, want, all)
 	}
@@ -290,7 +292,8 @@ func TestDiffRefuses(t *testing.T) {
 	b := e.publish("b", map[string]int{"walk": 5})
 	planFile := filepath.Join(e.dir, "a.out", "a.plan.json")
 	for name, pair := range map[string][2]string{
-		"a plan and a release": {planFile, a}, "nothing there": {a, filepath.Join(e.dir, "x")}, "no release": {a, e.dir},
+		"a plan and a release": {planFile, a}, "nothing there": {a, filepath.Join(e.dir, "x")},
+		"no release":   {a, e.dir},
 		"measurements": {a, filepath.Join(e.dir, "a.out", "a.measured")},
 		"no plan":      {planFile, filepath.Join(e.dir, "a.csv")},
 	} {
@@ -332,7 +335,8 @@ func TestDiffOfOtherKeys(t *testing.T) {
 		t.Errorf("the page says\n%s", page)
 	}
 	d, page = e.diff(a, e.publish("d", rows, "modes: {", "ways: {"))
-	if d.Releases.Cells != 200 || len(d.Releases.Tables) != 1 || !strings.Contains(page, "modes: gone: 2 cells by mode") {
+	if d.Releases.Cells != 200 || len(d.Releases.Tables) != 1 ||
+		!strings.Contains(page, "modes: gone: 2 cells by mode") {
 		t.Errorf("the page says\n%s", page)
 	}
 }
@@ -363,7 +367,8 @@ func TestEstimatesAreHeldAgainstTheDomains(t *testing.T) {
 		c.spoil(&table)
 		values, err := table.Estimates([]string{"count"})
 		switch {
-		case c.says == "" && (err != nil || len(values) != 1 || len(values[0].Unbiased) != 2 || len(values[0].Errors) != 2):
+		case c.says == "" && (err != nil || len(values) != 1 || len(values[0].Unbiased) != 2 ||
+			len(values[0].Errors) != 2):
 			t.Errorf("%s: %v, %v", name, values, err)
 		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: got %v", name, err)

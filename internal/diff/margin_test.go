@@ -93,7 +93,8 @@ func TestMarginCoversWhatIsPutTogether(t *testing.T) {
 	for name, all := range map[string][]budget.Mechanism{
 		"a Laplace": {laplace}, "a small Laplace": {small}, "four": {laplace, laplace, laplace, laplace},
 		"two laws":   {laplace, laplace, small},
-		"a Gaussian": {gauss}, "a tiny Gaussian": {tiny}, "three": {gauss, gauss, gauss}, "tiny ones": {tiny, tiny, tiny},
+		"a Gaussian": {gauss}, "a tiny Gaussian": {tiny}, "three": {gauss, gauss, gauss},
+		"tiny ones": {tiny, tiny, tiny},
 		"two sizes": {gauss, tiny},
 	} {
 		law := []float64{1}
@@ -113,11 +114,13 @@ func TestMarginCoversWhatIsPutTogether(t *testing.T) {
 				// Steps of 1/denominator: beyond counts in them.
 				both := differenceMargin(cell, cell, chance) * denominator
 				if got := beyond(law, law, int64(both)); got > chance {
-					t.Errorf("%s ÷ %g, %g: beyond ±%v with a chance of %g", name, denominator, chance, both/denominator, got)
+					t.Errorf("%s ÷ %g, %g: beyond ±%v with a chance of %g", name, denominator, chance,
+						both/denominator, got)
 				}
 				one := differenceMargin(cell, aloneOf(t, alone), chance) * denominator
 				if got := beyond(law, wide, int64(one)); got > chance {
-					t.Errorf("%s ÷ %g and one draw, %g: beyond ±%v with a chance of %g", name, denominator, chance, one/denominator,
+					t.Errorf("%s ÷ %g and one draw, %g: beyond ±%v with a chance of %g", name, denominator, chance,
+						one/denominator,
 						got)
 				}
 				normal := math.Sqrt2 * math.Erfinv(1-chance) * math.Sqrt(2*variance)
@@ -144,7 +147,8 @@ func TestMarginCoversWhatIsPutTogether(t *testing.T) {
 // is below 1e-20, far below the chances asked for.)
 func TestMarginCoversTheDifferenceOfTwoDraws(t *testing.T) {
 	laws := []budget.Mechanism{
-		noiseOf(budget.DiscreteLaplace, 1, 2), noiseOf(budget.DiscreteLaplace, 2, 1), noiseOf(budget.DiscreteLaplace, 17, 1),
+		noiseOf(budget.DiscreteLaplace, 1, 2), noiseOf(budget.DiscreteLaplace, 2, 1),
+		noiseOf(budget.DiscreteLaplace, 17, 1),
 		noiseOf(budget.DiscreteGaussian, 1, 4), noiseOf(budget.DiscreteGaussian, 3, 1),
 		noiseOf(budget.DiscreteGaussian, 90, 1), noiseOf(budget.DiscreteGaussian, 900, 1),
 	}

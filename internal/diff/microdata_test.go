@@ -32,7 +32,8 @@ func TestDiffLeavesMicrodataOut(t *testing.T) {
 	if err != nil || !slices.Equal(d.Releases.Microdata, []string{"t"}) || d.Releases.Cells != 2 {
 		t.Errorf("%+v, %v", d.Releases, err)
 	}
-	if same, err := Of(t.Context(), places[0], places[0], planfile.Read); err != nil || !same.Releases.SameMeasurements {
+	if same, err := Of(t.Context(), places[0], places[0], planfile.Read); err != nil ||
+		!same.Releases.SameMeasurements {
 		t.Errorf("%+v, %v", same, err)
 	}
 }

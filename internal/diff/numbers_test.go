@@ -41,7 +41,8 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	all = d.Releases.Tables[0]
-	if d.Releases.SameMeasurements || len(all.Figures) != len(o.Plan.Tables[0].Figures) || all.Statistics[0].Margin < 1 {
+	if d.Releases.SameMeasurements || len(all.Figures) != len(o.Plan.Tables[0].Figures) ||
+		all.Statistics[0].Margin < 1 {
 		t.Errorf("another draw: %+v", all)
 	}
 	compared := int64(0)
@@ -59,7 +60,8 @@ func TestNumbersOfTwoReleasesAreTold(t *testing.T) {
 	}
 	var page strings.Builder
 	if err := d.Write(&page, screen.Look{Columns: 10_000}); err != nil ||
-		!strings.Contains(page.String(), fmt.Sprintf("Of %s whose error has no law", budget.Plural(compared, "figure"))) {
+		!strings.Contains(page.String(),
+			fmt.Sprintf("Of %s whose error has no law", budget.Plural(compared, "figure"))) {
 		t.Errorf("%v: %s", err, &page)
 	}
 }

@@ -84,7 +84,8 @@ func (c *Comparison) writeErrors(p *screen.Page) {
 		}
 		rows = append(rows, row)
 	}
-	p.Table([]screen.Column{{Head: "table", Fold: 14}, {Head: "margin before", Right: true}, {Head: "after", Right: true},
+	p.Table([]screen.Column{{Head: "table", Fold: 14}, {Head: "margin before", Right: true},
+		{Head: "after", Right: true},
 		{Right: true, Drop: 2},
 		{Head: "difference beyond", Right: true, Drop: 1}, {Head: c.changedHead(), Right: true}}, rows)
 }
@@ -144,7 +145,9 @@ func (c *Comparison) writeDisjoint(p *screen.Page) {
 	}
 	p.Blank()
 	p.Paragraph(fmt.Sprintf(
-		"Of %s whose error has no law of its own (other than counts, of secret samples, or of answers randomised on devices) the intervals of both releases were compared: of %s they are apart. Noise alone sets about %s apart at most, on the mean: the list is a hint and no test.",
+		"Of %s whose error has no law of its own (other than counts, of secret samples, or of answers randomised on "+
+			"devices) the intervals of both releases were compared: of %s they are apart. Noise alone sets about %s "+
+			"apart at most, on the mean: the list is a hint and no test.",
 		budget.Plural(compared, "figure"), budget.Group(changed), estimateText(expected)), screen.Plain)
 }
 
@@ -170,9 +173,12 @@ func (c *Comparison) ruleText() string {
 	if c.SameMeasurements {
 		return "Same draw: both publish the same measurements of one debit, so differences are not noise."
 	}
-	return fmt.Sprintf("A change of an unbiased estimate is listed where it is beyond its margin, the largest difference that two independent draws of the noise explain. "+
-		"If nothing but the noise had changed, any cell at all would be listed with a chance of at most %s: cells share it step by step (Holm), by the laws of the noise or a bound on them. "+
-		"What is beyond its margin comes from the data, from what changed in the plan or, where units have more rows than are counted, from which of them were.", budget.Percent(c.Chance))
+	return fmt.Sprintf("A change of an unbiased estimate is listed where it is beyond its margin, the largest "+
+		"difference that two independent draws of the noise explain. "+
+		"If nothing but the noise had changed, any cell at all would be listed with a chance of at most %s: cells "+
+		"share it step by step (Holm), by the laws of the noise or a bound on them. "+
+		"What is beyond its margin comes from the data, from what changed in the plan or, where units have more rows "+
+		"than are counted, from which of them were.", budget.Percent(c.Chance))
 }
 
 // changedFigures returns in how many cells, over all figures, the table changed.
@@ -200,11 +206,13 @@ func (t TableDifference) write(p *screen.Page, beyond string) {
 	p.Blank()
 	p.Paragraph(text, screen.Strong)
 	if t.Some && t.OnlyBefore+t.OnlyAfter > 0 {
-		p.Paragraph("Cells in one release alone need not have changed: which are published is drawn anew.", screen.Plain)
+		p.Paragraph("Cells in one release alone need not have changed: which are published is drawn anew.",
+			screen.Plain)
 	}
 	for _, s := range t.Statistics {
 		if s.Changed > 0 {
-			writeChanged(p, s.Name, fmt.Sprintf("%s changed%s", budget.Plural(s.Changed, "cell"), beyond), t.By, s.Largest,
+			writeChanged(p, s.Name, fmt.Sprintf("%s changed%s", budget.Plural(s.Changed, "cell"), beyond), t.By,
+				s.Largest,
 				s.Changed)
 		}
 	}
@@ -215,7 +223,8 @@ func (t TableDifference) write(p *screen.Page, beyond string) {
 		case f.Changed > 0:
 			writeChanged(p, f.Name, fmt.Sprintf(
 				"of %s compared %s with intervals apart, where noise sets %s apart at most, on the mean",
-				budget.Plural(f.Compared, "cell"), budget.Group(f.Changed), estimateText(f.Expected)), t.By, f.Largest, f.Changed)
+				budget.Plural(f.Compared, "cell"), budget.Group(f.Changed), estimateText(f.Expected)), t.By, f.Largest,
+				f.Changed)
 		}
 	}
 }
@@ -256,7 +265,8 @@ func (d *Difference) CSV(w io.Writer) error {
 				for i, code := range cell.Keys {
 					named[i] = t.By[i] + "=" + code
 				}
-				record := []string{screen.NoFormula(t.Path), screen.NoFormula(strings.Join(named, ",")), screen.NoFormula(name)}
+				record := []string{screen.NoFormula(t.Path), screen.NoFormula(strings.Join(named, ",")),
+					screen.NoFormula(name)}
 				for _, v := range []float64{cell.Before, cell.After, cell.Difference, cell.Margin} {
 					record = append(record, strconv.FormatFloat(v, 'f', -1, 64))
 				}

@@ -35,7 +35,8 @@ func TestDiffTellsAnotherThreshold(t *testing.T) {
 	if err := describe.Diff(before.Plan, after.Plan).Write(text); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"published above", "50", "55", "cells without a row that are expected to be published"} {
+	for _, says := range []string{"published above", "50", "55",
+		"cells without a row that are expected to be published"} {
 		if !strings.Contains(text.String(), says) {
 			t.Errorf("the difference of the plans does not say %q:\n%s", says, text)
 		}

@@ -41,7 +41,8 @@ func pairOf(a, b *published.Release, i int) (p tablePair, found bool, err error)
 	}
 	switch {
 	case p.before.Query.Table != p.after.Query.Table:
-		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.Query.Table, p.after.Query.Table)
+		p.refused = fmt.Sprintf("it counts rows of %s before and of %s after", p.before.Query.Table,
+			p.after.Query.Table)
 	case !slices.Equal(p.before.Planned.By, p.after.Planned.By):
 		p.refused = "it has other keys"
 	case p.before.Planned.Weighted != p.after.Planned.Weighted ||
@@ -361,8 +362,9 @@ func measuredNoise(t published.Table, statistic string) (tableNoise, error) {
 		}
 		return combinedNoise(asked)
 	}
-	return tableNoise{}, &verdict.Unusable{File: t.NamedPath, Err: fmt.Errorf("the plan has no %s of table %s", statistic,
-		t.Planned.Path)}
+	return tableNoise{}, &verdict.Unusable{File: t.NamedPath,
+		Err: fmt.Errorf("the plan has no %s of table %s", statistic,
+			t.Planned.Path)}
 }
 
 // keyCodes returns the codes of a cell's keys.

@@ -143,7 +143,8 @@ func draftUnit(fields []field) string {
 	for _, f := range fields {
 		switch identifies(f.Name) {
 		case surelyID:
-			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how many of them count; "+
+			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how "+
+				"many of them count; "+
 				"the column is named as in the file\n", quoteYAML(f.Name))
 		case perhapsID:
 			likely = append(likely, commentText(f.Name))
@@ -179,7 +180,8 @@ func draftColumn(f field, list *codeList) string {
 	case surelyID:
 		return fmt.Sprintf("      # %s looks like an id: not a column to count by\n", commentText(f.Name))
 	case perhapsID:
-		return "      # decide: the next column may be an id, and then no column to count by: delete it if so\n" + draftedColumn(f, list)
+		return "      # decide: the next column may be an id, and then no column to count by: delete it if so\n" +
+			draftedColumn(f, list)
 	}
 	return draftedColumn(f, list)
 }

@@ -12,14 +12,18 @@ import (
 func TestIdentifiersByName(t *testing.T) {
 	for name, want := range map[string]identity{
 		"id": surelyID, "ID": surelyID, "uuid": surelyID, "pid": surelyID, "person_id": surelyID, "PersonID": surelyID,
-		"personid": surelyID, "Person no": surelyID, "Person No.": surelyID, "person_no": surelyID, "personNumber": surelyID,
-		"PERSON-NR": surelyID, "id_person": surelyID, "Customer number": surelyID, "customer_num": surelyID,
-		"Kundennummer": surelyID, "Kunden-Nr.": surelyID, "kundennr": surelyID, "Patient id": surelyID, "patientno": surelyID,
-		"hhid": surelyID, "household no": surelyID, "Haushaltsnummer": surelyID, "respondent": perhapsID, "caseid": surelyID,
+		"personid": surelyID, "Person no": surelyID, "Person No.": surelyID, "person_no": surelyID,
+		"personNumber": surelyID,
+		"PERSON-NR":    surelyID, "id_person": surelyID, "Customer number": surelyID, "customer_num": surelyID,
+		"Kundennummer": surelyID, "Kunden-Nr.": surelyID, "kundennr": surelyID, "Patient id": surelyID,
+		"patientno": surelyID,
+		"hhid":      surelyID, "household no": surelyID, "Haushaltsnummer": surelyID, "respondent": perhapsID,
+		"caseid":  surelyID,
 		"Case no": surelyID, "respid": surelyID, "id2": surelyID, "trip.key": surelyID, "Mitgliedsnummer": surelyID,
 		"person": perhapsID, "Kunde": perhapsID, "household": perhapsID, "no": perhapsID, "Nummer": perhapsID,
-		"Hausnummer": perhapsID, "phone number": perhapsID, "patient_code": perhapsID, "education_num": notID, "invoice_nr": perhapsID,
-		"age": notID, "paid": notID, "number of rooms": notID, "household size": notID, "personal": notID,
+		"Hausnummer": perhapsID, "phone number": perhapsID, "patient_code": perhapsID, "education_num": notID,
+		"invoice_nr": perhapsID,
+		"age":        notID, "paid": notID, "number of rooms": notID, "household size": notID, "personal": notID,
 		"person_type": notID, "hours worked": notID, "Glücklich": notID, "casenotes": notID, "": notID, "2026": notID,
 		"monkey": notID, "postcode": notID, "covid": notID, "casino": notID, "Zahl": notID,
 	} {
@@ -34,8 +38,10 @@ func TestSpecFromHeader(t *testing.T) {
 	for _, c := range []struct{ file, header, unit, first, table string }{
 		{"people.csv", "Person no,age,town", sure + `"Person no", max_rows: 1}   # decide: `, "[age]", "people"},
 		{"people.csv", "age,Kundennummer", sure + "Kundennummer, max_rows: 1}", "[age]", "people"},
-		{"people.csv", "person,Hausnummer,age", open + "{id: COLUMN, max_rows: N}, or row if each row is a unit of its own; a name that may be an id: person, Hausnummer\n", "[age]", "people"},
-		{"people.csv", "age,town", open + "{id: COLUMN, max_rows: N}, or row if each row is a unit of its own\n", "[age]", "people"},
+		{"people.csv", "person,Hausnummer,age", open + "{id: COLUMN, max_rows: N}, or row if each row is a unit of " +
+			"its own; a name that may be an id: person, Hausnummer\n", "[age]", "people"},
+		{"people.csv", "age,town", open + "{id: COLUMN, max_rows: N}, or row if each row is a unit of its own\n",
+			"[age]", "people"},
 		{"people.csv", "pid", sure + "pid,", "[]", "people"},
 		{"Labour force-2026.v2.csv", "no,Yes", open, `["Yes"]`, "Labour_force_2026"},
 		{"2026.csv", "pid,age", sure, "[age]", "rows"},
@@ -50,7 +56,8 @@ func TestSpecFromHeader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.first == "[age]" && strings.Contains(c.header, "person,") && !strings.Contains(text, "may be an id, and then no column to count by: delete it if so\n      Hausnummer: {") {
+		if c.first == "[age]" && strings.Contains(c.header, "person,") &&
+			!strings.Contains(text, "may be an id, and then no column to count by: delete it if so\n      Hausnummer: {") {
 			t.Errorf("the draft does not ask whether Hausnummer is an id:\n%s", text)
 		}
 		for _, want := range []string{c.unit, "first: {by: " + c.first + "}", "tables:\n  " + c.table + ":\n"} {

@@ -39,7 +39,8 @@ var (
 // identifies judges a column by its name: "person_id", "Person no", "customerNumber", "pid" and "Kundennummer" are ids,
 // and "house number", "person" and "patient code" may be.
 func identifies(name string) identity {
-	words := wordParts.FindAllString(strings.ToLower(wordBreak.ReplaceAllString(norm.NFC.String(name), "${1} ${2}")), -1)
+	words := wordParts.FindAllString(strings.ToLower(wordBreak.ReplaceAllString(norm.NFC.String(name), "${1} ${2}")),
+		-1)
 	switch joined := strings.Join(words, "_"); {
 	case sureName.MatchString(joined):
 		return surelyID

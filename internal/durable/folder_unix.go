@@ -45,7 +45,8 @@ func Private(dir string) error {
 		return fmt.Errorf("%s is not a folder", dir)
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to another user: confidential state needs a folder of its own user (--state)", dir)
+		return fmt.Errorf("%s belongs to another user: confidential state needs a folder of its own user (--state)",
+			dir)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("%s can be entered by others: allow its owner alone (chmod 700 %s)", dir, dir)

@@ -110,7 +110,8 @@ func inputVerdict(err error) (verdict.Verdict, bool) {
 		case input.Kind == source.Unreadable && errors.Is(input, syscall.ENOSPC): // rows that were fetched find no room
 			return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.DiskFull, Retry: verdict.Later}, true
 		case input.Kind == source.Unreadable:
-			return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InputUnreadable, Retry: verdict.Later}, true
+			return verdict.Verdict{Exit: verdict.ExitEnvironment, Reason: verdict.InputUnreadable,
+				Retry: verdict.Later}, true
 		case input.Kind == source.Missing && errors.Is(input, fs.ErrNotExist):
 			return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputMissing, Retry: verdict.Later}, true
 		}

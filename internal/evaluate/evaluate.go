@@ -66,7 +66,8 @@ const comparisonReason = "dprelease evaluate: what was published is compared wit
 func Evaluate(ctx context.Context, p *compiled.Compiled, place string, o Options) (string, error) {
 	if p.Release().Collection != nil {
 		return "", &verdict.Unusable{File: place,
-			Err: errors.New("its answers were randomised on the respondents' devices: nobody has the truth to compare it with")}
+			Err: errors.New("its answers were randomised on the respondents' devices: nobody has the truth to " +
+				"compare it with")}
 	}
 	out, err := resolvePath(o.Out)
 	if err != nil {
@@ -187,7 +188,8 @@ func (o evaluator) writeFiles(v Evaluation) error {
 type Noted struct{ Err error }
 
 func (e *Noted) Error() string {
-	return e.Err.Error() + "\nThe comparison is noted in the ledger and counts, though the evaluation is not complete: running this again is another comparison"
+	return e.Err.Error() + "\nThe comparison is noted in the ledger and counts, though the evaluation is not " +
+		"complete: running this again is another comparison"
 }
 func (e *Noted) Unwrap() error { return e.Err }
 
@@ -211,7 +213,8 @@ func openEvaluable(place string, p *compiled.Compiled) (*published.Release, erro
 	}
 	if e.Plan.Hash() != p.Hash() {
 		return nil, &verdict.Unusable{File: place,
-			Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and the parameters that it was made from", e.Plan.Hash(), p.Hash())}
+			Err: fmt.Errorf("is a release of another plan (%.12s) than this spec leads to (%.12s): give the spec and "+
+				"the parameters that it was made from", e.Plan.Hash(), p.Hash())}
 	}
 	if err := isComparable(p.Sample); err != nil {
 		return nil, &verdict.Unusable{File: place, Err: err}
@@ -235,7 +238,8 @@ func (o evaluator) checkFolder() error {
 	}
 	if now != o.Out {
 		return refuse(fmt.Errorf(
-			"leads to %s now: a folder on the way was replaced while this ran, so nothing is written there; give a folder that nobody moves", now))
+			"leads to %s now: a folder on the way was replaced while this ran, so nothing is written there; give a "+
+				"folder that nobody moves", now))
 	}
 	for at := o.Out; ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && !info.IsDir() {
@@ -246,7 +250,8 @@ func (o evaluator) checkFolder() error {
 				return refuse(err)
 			} else if found {
 				return refuse(fmt.Errorf(
-					"lies in a release or a sealed folder (%s is in %s): an evaluation is confidential, give a folder of its own",
+					"lies in a release or a sealed folder (%s is in %s): an evaluation is confidential, give a "+
+						"folder of its own",
 					name, at))
 			}
 		}
@@ -305,7 +310,8 @@ func (o evaluator) openLedger(ctx context.Context, place string, record ledger.R
 	var err error
 	switch {
 	case record.Status == ledger.Practice && o.Account.Path != "":
-		return nil, refuse("was drawn on a practice account, which the configured ledger does not keep: evaluate it without --ledger and DPRELEASE_LEDGER")
+		return nil, refuse("was drawn on a practice account, which the configured ledger does not keep: evaluate it " +
+			"without --ledger and DPRELEASE_LEDGER")
 	case o.Account.Path != "":
 		l, err = o.Account.Open(ctx)
 	case record.Status == ledger.Official:
@@ -319,7 +325,8 @@ func (o evaluator) openLedger(ctx context.Context, place string, record ledger.R
 	}
 	err = l.Contains(ctx, record)
 	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
-		err = refuse("its debit (entry %.12s of account %s) is not in the ledger, which is an older copy or another one: nothing can be noted for it, and nothing was compared", record.Proof.Hash, record.Account)
+		err = refuse("its debit (entry %.12s of account %s) is not in the ledger, which is an older copy or another "+
+			"one: nothing can be noted for it, and nothing was compared", record.Proof.Hash, record.Account)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

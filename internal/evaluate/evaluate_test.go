@@ -151,7 +151,8 @@ func TestEvaluateNotesOnEveryAccount(t *testing.T) {
 	o := releasetest.Trips(t)
 	o.Plan = replan(t, o, "account: trips", "account: [trips, roads]")
 	policy := filepath.Join(o.Dir, "roads.yaml")
-	if err := os.WriteFile(policy, []byte(strings.Replace(releasetest.TripPolicy, "account: trips", "account: roads", 1)),
+	if err := os.WriteFile(policy,
+		[]byte(strings.Replace(releasetest.TripPolicy, "account: trips", "account: roads", 1)),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,8 @@ func TestEvaluateNotesOnEveryAccount(t *testing.T) {
 func replan(t *testing.T, o releasetest.Office, edits ...string) *compiled.Compiled {
 	t.Helper()
 	path := filepath.Join(o.Dir, "release.yaml")
-	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(releasetest.TripSpec)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.NewReplacer(edits...).Replace(releasetest.TripSpec)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, err := planfile.Load(context.Background(), planfile.Spec{Path: path})
@@ -199,7 +201,8 @@ func TestEvaluateRefuses(t *testing.T) {
 		{"the release itself", place, place, nil, verdict.ExitSpec, "manifest.json is in"},
 		{"below it", place, filepath.Join(place, "x", "y"), nil, verdict.ExitSpec, "manifest.json is in"},
 		{"below a link to it", place, filepath.Join(link, "x"), nil, verdict.ExitSpec, "manifest.json is in"},
-		{"below a sealed folder", place, filepath.Join(place+".measured", "x"), nil, verdict.ExitSpec, "seal.json is in"},
+		{"below a sealed folder", place, filepath.Join(place+".measured", "x"), nil, verdict.ExitSpec,
+			"seal.json is in"},
 		{"a link", link, link, nil, verdict.ExitSpec, "manifest.json is in"},
 		{"a file", place, filepath.Join(o.Dir, "t.csv"), nil, verdict.ExitSpec, "is not a folder"},
 		{"a folder that is open to others", place, filepath.Join(o.Dir, "out"), nil, verdict.ExitSpec,
@@ -216,7 +219,8 @@ func TestEvaluateRefuses(t *testing.T) {
 			verdict.ExitSpec,
 			"--ledger FILE"},
 		{"another ledger", place, filepath.Join(o.Dir, "private"),
-			func(opt *release.Options) { opt.Ledger = o.WithAnotherLedger(t).Ledger }, verdict.ExitSpec, "is not in the ledger"},
+			func(opt *release.Options) { opt.Ledger = o.WithAnotherLedger(t).Ledger }, verdict.ExitSpec,
+			"is not in the ledger"},
 	} {
 		opt := opt
 		opt.Out = c.out
@@ -330,7 +334,8 @@ func TestEvaluateMicrodata(t *testing.T) {
 	for k, want := range []float64{(hours + modes) / 2, both} {
 		got := v.Sizes[k]
 		// a few roundings
-		if math.Abs(got.L1-want) > 1e-12 || math.Abs(got.TVD-want/2) > 1e-12 || math.Abs(got.Score-500*(2-want)) > 1e-9 {
+		if math.Abs(got.L1-want) > 1e-12 || math.Abs(got.TVD-want/2) > 1e-12 ||
+			math.Abs(got.Score-500*(2-want)) > 1e-9 {
 			t.Errorf("%d columns: L1 %v, TVD %v, score %v; want L1 %v", k+1, got.L1, got.TVD, got.Score, want)
 		}
 	}
@@ -368,13 +373,15 @@ func TestEvaluateMicrodata(t *testing.T) {
 		}
 	}
 	if len(v.Sizes[0].Parts) != 12 || fmt.Sprint(v.Whole, v.LeftOut, v.Rules, v.TooLarge) != "[hour mode] [] [] false" {
-		t.Errorf("%d parts; whole rows by %v without %v, too large %v; rules %v", len(v.Sizes[0].Parts), v.Whole, v.LeftOut,
+		t.Errorf("%d parts; whole rows by %v without %v, too large %v; rules %v", len(v.Sizes[0].Parts), v.Whole,
+			v.LeftOut,
 			v.TooLarge, v.Rules)
 	}
 
 	// Where no row is true, or none drawn, there are no shares, and nothing lies anywhere.
 	for name, empty := range map[string]microdataTruth{
-		"no true row": p.compareMicrodata([]evaluate.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1}, {L1: 1}},
+		"no true row": p.compareMicrodata([]evaluate.Distance{{L1: 1, Subsample: make([]float64, 12)}, {L1: 1},
+			{L1: 1}},
 			nil),
 		"none drawn": microdataClaim{table: "t", by: p.by,
 			sizes: p.sizes}.compareMicrodata([]evaluate.Distance{{Rows: 4, L1: 1},
@@ -523,7 +530,8 @@ func TestChooseMarginals(t *testing.T) {
 	m := chooseMarginals(by, cells, 3)
 	seen := map[string]bool{}
 	for _, places := range m.chosen {
-		if !(0 < places[0] && places[0] < places[1] && places[1] < places[2] && places[2] < 40) || seen[fmt.Sprint(places)] {
+		if !(0 < places[0] && places[0] < places[1] && places[1] < places[2] && places[2] < 40) ||
+			seen[fmt.Sprint(places)] {
 			t.Errorf("chose %v", places)
 		}
 		seen[fmt.Sprint(places)] = true

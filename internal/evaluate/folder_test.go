@@ -171,7 +171,8 @@ func TestEvaluateIntoAFolderThatIsReplaced(t *testing.T) {
 					t.Error(err)
 				}
 				if broken {
-					if err := os.WriteFile(filepath.Join(o.Dir, "t.csv"), []byte("mode,hour\nhover,7\n"), 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(o.Dir, "t.csv"), []byte("mode,hour\nhover,7\n"),
+						0o600); err != nil {
 						t.Error(err)
 					}
 				}
@@ -183,7 +184,8 @@ func TestEvaluateIntoAFolderThatIsReplaced(t *testing.T) {
 				t.Errorf("%s, broken %v: %v; noted %d times", name, broken, err, o.Account(t, "trips").Comparisons)
 			}
 			for _, path := range listing(t, o.Dir) {
-				if base := filepath.Base(path); strings.Contains(base, "evaluate") || strings.Contains(base, "diagnostics") {
+				if base := filepath.Base(path); strings.Contains(base, "evaluate") ||
+					strings.Contains(base, "diagnostics") {
 					t.Errorf("%s, broken %v: wrote %s", name, broken, path)
 				}
 			}
@@ -236,9 +238,10 @@ func TestEvaluateAfterRefusedData(t *testing.T) {
 	err = evaluateTo(t.Context(), o.Plan, place, opt)
 	wantsCode(t, "other values", err, verdict.ExitData, "The comparison is noted in the ledger and counts")
 	if b, err := os.ReadFile(filepath.Join(opt.Out, diagnostics.File)); err != nil ||
-		!strings.Contains(string(b), "hover") || !strings.Contains(diagnostics.Hint(evaluateTo(t.Context(), o.Plan, place,
-		opt)),
-		diagnostics.File) {
+		!strings.Contains(string(b), "hover") ||
+		!strings.Contains(diagnostics.Hint(evaluateTo(t.Context(), o.Plan, place,
+			opt)),
+			diagnostics.File) {
 		t.Fatalf("the details are %s (%v)", b, err)
 	}
 	// of a run that was cut off
@@ -272,7 +275,8 @@ func TestNotedOnOneAccount(t *testing.T) {
 	defer l.Close()
 	var noted *Noted
 	e.Record.FurtherAccounts, e.Record.Account = []string{"trips"}, "nowhere"
-	if note, err := noteComparison(t.Context(), l, e.Record); !errors.As(err, &noted) || note != (ledger.Comparison{}) ||
+	if note, err := noteComparison(t.Context(), l, e.Record); !errors.As(err, &noted) ||
+		note != (ledger.Comparison{}) ||
 		o.Account(t, "trips").Comparisons != 1 {
 		t.Errorf("%v; noted %d times", err, o.Account(t, "trips").Comparisons)
 	}

@@ -92,8 +92,9 @@ type figureTruth struct {
 
 func figureTruthOf(name string, d evaluate.Difference) figureTruth {
 	cells := float64(max(d.Cells, 1))
-	out := figureTruth{Name: name, Cells: d.Cells, Withheld: d.Withheld, Undefined: d.Undefined, MeanError: d.L1 / cells,
-		RMSE: math.Sqrt(d.Squares / cells), Intervals: d.Bounded}
+	out := figureTruth{Name: name, Cells: d.Cells, Withheld: d.Withheld, Undefined: d.Undefined,
+		MeanError: d.L1 / cells,
+		RMSE:      math.Sqrt(d.Squares / cells), Intervals: d.Bounded}
 	if d.Bounded > 0 {
 		coverage := float64(d.Covered) / float64(d.Bounded)
 		out.Coverage = &coverage
@@ -145,8 +146,11 @@ func newEvaluation(e *published.Release, number int64, comparison *evaluate.Diff
 // notesOf returns notes on how to read the figures.
 func notesOf(e *published.Release, number int64) []string {
 	all := []string{
-		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says how many there were: what is learned here, and decides what is released next, is in no budget.", number, e.Record.Account),
-		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left out, and values are categorised and units bounded in the same way.",
+		fmt.Sprintf("This is comparison %d of account %s with the truth. Every later certificate of the account says "+
+			"how many there were: what is learned here, and decides what is released next, is in no budget.", number,
+			e.Record.Account),
+		"The truth is counted anew from the confidential tables by the rules of the plan: the same rows are left " +
+			"out, and values are categorised and units bounded in the same way.",
 	}
 	if n := len(e.Plan.Tables) - len(comparableTables(e)); n > 0 {
 		all = append(all, fmt.Sprintf(
@@ -156,7 +160,9 @@ func notesOf(e *published.Release, number int64) []string {
 	for _, t := range e.Plan.Release().Tables {
 		if !t.Unit.Row {
 			all = append(all, fmt.Sprintf(
-				"Of a %s with more than %s in table %s, other rows may be counted here than in the release: which of them stay is drawn anew. So errors can be larger, and intervals hold less often, than the noise alone explains.",
+				"Of a %s with more than %s in table %s, other rows may be counted here than in the release: which of "+
+					"them stay is drawn anew. So errors can be larger, and intervals hold less often, than the noise "+
+					"alone explains.",
 				e.Plan.Guarantee.Protects, budget.Plural(t.Unit.MaxRows, "row"), t.Name))
 		}
 	}

@@ -104,8 +104,10 @@ func TestEvaluateSaysHowWellModelsPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"### back = yes, of stays: model risk", "### days, of stays: model days",
-		"### back = yes, of stays\n", "| the true rows, with the noise of the release | " + fourDigits(*v.Predictions[0].Published.AUC),
-		"| the microdata | ", "| the true rows, without noise | ", "| half of the true rows, without noise, and", "method linear"} {
+		"### back = yes, of stays\n", "| the true rows, with the noise of the release | " +
+			fourDigits(*v.Predictions[0].Published.AUC),
+		"| the microdata | ", "| the true rows, without noise | ", "| half of the true rows, without noise, and",
+		"method linear"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -143,7 +145,8 @@ func checkRisk(t *testing.T, place string, rows []stay, got predictionTruth) {
 		}
 	}
 	p := got.Published
-	if got.Model != "risk" || got.Method != "additive" || got.Target != "back" || got.Class != "yes" || got.Rows != 400 ||
+	if got.Model != "risk" || got.Method != "additive" || got.Target != "back" || got.Class != "yes" ||
+		got.Rows != 400 ||
 		*got.ClassRows != class || !slices.Equal(got.By, []string{"sex", "age.band"}) ||
 		math.Abs(*p.AUC-ordered/pairs) > 1e-9 || *p.Accuracy != hits/400 ||
 		math.Abs(*p.LogLoss-loss) > 1e-9 {
@@ -223,9 +226,10 @@ func TestPredictIsRefused(t *testing.T) {
 	opt, place := publishedtest.Run(t, o)
 	opt.Out = filepath.Join(o.Dir, "private")
 	for predict, words := range map[string]string{
-		"bck=yes":                 `there is no column of the microdata of stays "bck"; did you mean "back"?`,
-		"back=ja":                 `there is no category of back "ja"; there is no, yes`,
-		"back":                    "the categories of back are not all numbers: name the one whose probability is predicted, such as back=no",
+		"bck=yes": `there is no column of the microdata of stays "bck"; did you mean "back"?`,
+		"back=ja": `there is no category of back "ja"; there is no, yes`,
+		"back": "the categories of back are not all numbers: name the one whose probability is " +
+			"predicted, such as back=no",
 		"stays=back":              "such as back=no",
 		"other=back=no":           `there is no column of the microdata of stays "other"`,
 		"":                        `there is no column of the microdata of stays ""`,

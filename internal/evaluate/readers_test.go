@@ -43,8 +43,16 @@ func readers(t *testing.T, other string) map[string]func(place string) error {
 			_, err := query.Query(t.Context(), place, query.Question{By: []string{"mode"}})
 			return err
 		},
-		"diff":       func(place string) error { _, err := diff.Of(t.Context(), place, other, planfile.Read); return err },
-		"diff after": func(place string) error { _, err := diff.Of(t.Context(), other, place, planfile.Read); return err },
+		"diff": func(place string) error {
+			_, err := diff.Of(t.Context(), place, other,
+				planfile.Read)
+			return err
+		},
+		"diff after": func(place string) error {
+			_, err := diff.Of(t.Context(), other, place,
+				planfile.Read)
+			return err
+		},
 		"evaluate": func(place string) error {
 			e, err := published.Open(place)
 			if err == nil {
@@ -133,7 +141,8 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			dir := o.CopiedFolder(t)
 			file, err := add(dir)
-			if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+			if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) ||
+				errors.Is(err, fs.ErrInvalid) {
 				t.Skipf("not possible here: %v", err)
 			} else if err != nil {
 				t.Fatal(err)
@@ -149,11 +158,13 @@ func TestReadersRefuseAnAlteredFolder(t *testing.T) {
 			}
 			t.Run("publish again", func(t *testing.T) {
 				again := filepath.Join(publishedtest.SignedOptions(o).Out, "trips", file)
-				if _, err := add(filepath.Dir(filepath.Join(publishedtest.SignedOptions(o).Out, "trips", "x"))); err != nil {
+				if _, err := add(filepath.Dir(filepath.Join(publishedtest.SignedOptions(o).Out, "trips",
+					"x"))); err != nil {
 					t.Fatal(err)
 				}
 				defer os.RemoveAll(again)
-				_, err := release.Publish(t.Context(), release.MeasuredFolder(publishedtest.SignedOptions(o).Out, "trips"),
+				_, err := release.Publish(t.Context(), release.MeasuredFolder(publishedtest.SignedOptions(o).Out,
+					"trips"),
 					publishedtest.SignedOptions(o))
 				refusedBy(t, err, file, "")
 			})
@@ -262,7 +273,8 @@ func TestADamagedTableIsRefused(t *testing.T) {
 		releasetest.Relist(t, dir, table, b)
 		sheet, err := show.Open(dir, "modes")
 		if err == nil {
-			err = errors.Join(sheet.CSV(io.Discard, ""), sheet.JSON(io.Discard), sheet.Write(io.Discard, screen.Look{}, true))
+			err = errors.Join(sheet.CSV(io.Discard, ""), sheet.JSON(io.Discard),
+				sheet.Write(io.Discard, screen.Look{}, true))
 		}
 		_, traced := trace.Cell(t.Context(), dir, "modes", []string{"mode=walk"})
 		if errors.Join(err, traced) != nil {

@@ -163,7 +163,8 @@ func (p microdataClaim) compareMicrodata(all []evaluate.Distance, whole *evaluat
 				out.Columns = append(out.Columns, columnTruth{far.Columns[0], d.L1, d.L1 / 2})
 			}
 			if a := d.Association; a != nil {
-				out.Pairs = append(out.Pairs, pairTruth{far.Columns, a.Measure, finiteOrNil(a.Truth), finiteOrNil(a.Drawn),
+				out.Pairs = append(out.Pairs, pairTruth{far.Columns, a.Measure, finiteOrNil(a.Truth),
+					finiteOrNil(a.Drawn),
 					finiteOrNil(math.Abs(a.Drawn - a.Truth))})
 			}
 		}

@@ -11,7 +11,8 @@ import (
 // isComparable returns an error if a comparison with the truth would reveal who was drawn.
 func isComparable(s plan.Sample) error {
 	if s.Partial() {
-		return errors.New("was measured on a secret sample of the units: against the counts of all of them its errors would tell who was drawn")
+		return errors.New("was measured on a secret sample of the units: against the counts of all of them its " +
+			"errors would tell who was drawn")
 	}
 	return nil
 }

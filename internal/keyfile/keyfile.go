@@ -40,7 +40,8 @@ func Read(path string, kind Kind) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not a key file", path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such key file: `%s NAME` writes the private key to NAME and the public one to NAME.pub",
+		return nil, fmt.Errorf("%s: there is no such key file: `%s NAME` writes the private key to NAME and the "+
+			"public one to NAME.pub",
 			path, kind.Made)
 	}
 	return b, err
@@ -76,7 +77,8 @@ func ReadPrivate(path string, kind Kind, isPublic func(text string) bool) (key a
 	defer clear(b)
 	block, rest := pem.Decode(b)
 	if block == nil || block.Type != privatePEM || len(strings.TrimSpace(string(rest))) > 0 {
-		return nil, fmt.Errorf("%s is not a private key: expected PEM as `%s` or `%s` writes it", path, kind.Made, kind.Else)
+		return nil, fmt.Errorf("%s is not a private key: expected PEM as `%s` or `%s` writes it", path, kind.Made,
+			kind.Else)
 	}
 	defer clear(block.Bytes)
 	if key, err = x509.ParsePKCS8PrivateKey(block.Bytes); err != nil {
@@ -92,7 +94,8 @@ func ReadPrivateText(path string, kind Kind, isPublic func(text string) bool) (t
 		return nil, err
 	}
 	if isPublic(string(b)) {
-		return nil, fmt.Errorf("%s is a public key: give the private key that belongs to it%s", path, suggestWithout(path, ".pub"))
+		return nil, fmt.Errorf("%s is a public key: give the private key that belongs to it%s", path,
+			suggestWithout(path, ".pub"))
 	}
 	if err := checkPrivate(path); err != nil {
 		clear(b)

@@ -14,7 +14,8 @@ func checkPrivate(path string) error {
 		return err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s can be read by others than its owner, so it is no secret: chmod 600 it if it always was one, else make a new key", path)
+		return fmt.Errorf("%s can be read by others than its owner, so it is no secret: chmod 600 it if it always "+
+			"was one, else make a new key", path)
 	}
 	return nil
 }

@@ -69,7 +69,8 @@ func (r Reports) Faults() string {
 	for _, one := range []struct {
 		n    int64
 		says string
-	}{{r.Impossible, "that no device makes"}, {r.Foreign, "of another collector or question"}, {r.Repeated, "sent again"}} {
+	}{{r.Impossible, "that no device makes"}, {r.Foreign, "of another collector or question"},
+		{r.Repeated, "sent again"}} {
 		if one.n > 0 {
 			parts = append(parts, budget.Group(one.n)+" "+one.says)
 		}
@@ -506,7 +507,8 @@ func (m Measured) checkTexts() error {
 	}
 	isOther := func(r rune) bool { return !strings.ContainsRune(search.Alphabet, r) }
 	for i, key := range m.Keys {
-		if n := m.Values.Value(i); n < 0 || n > m.Reports.Forms[0] || key[0] == "" || strings.ContainsFunc(key[0], isOther) {
+		if n := m.Values.Value(i); n < 0 || n > m.Reports.Forms[0] || key[0] == "" ||
+			strings.ContainsFunc(key[0], isOther) {
 			return errors.New("holds a text that cannot be found, or in more reports than there are")
 		}
 	}

@@ -109,7 +109,8 @@ func Allowed(p *plan.Plan, s plan.Synthetic, made Rounds) error {
 		}
 		if s.Method == plan.MST {
 			if !joined.WouldJoin(candidates[r.Choice]) {
-				return fmt.Errorf("round %d has chosen candidate %d, whose columns the rounds before it had joined", i+1, r.Choice)
+				return fmt.Errorf("round %d has chosen candidate %d, whose columns the rounds before it had joined",
+					i+1, r.Choice)
 			}
 			joined.Join(candidates[r.Choice])
 		}

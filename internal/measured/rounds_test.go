@@ -118,8 +118,9 @@ func TestSealedRoundsReadBack(t *testing.T) {
 		for i, r := range back.Rounds[0].All {
 			want := s.Rounds[0].All[i]
 			if !r.Mechanisms.Equal(want.Mechanisms) || r.Choice != want.Choice ||
-				r.Measured.Measurement.ID != want.Measured.Measurement.ID || !slices.Equal(r.Measured.Values.Int64Values(),
-				want.Measured.Values.Int64Values()) {
+				r.Measured.Measurement.ID != want.Measured.Measurement.ID ||
+				!slices.Equal(r.Measured.Values.Int64Values(),
+					want.Measured.Values.Int64Values()) {
 				t.Errorf("round %d: %v, sealed %v", i+1, r, want)
 			}
 		}
@@ -255,7 +256,8 @@ func TestAllowedAreForests(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r.All = append(r.All, Round{Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise},
+					r.All = append(r.All, Round{Choice: choice, Mechanisms: adaptive.RoundMechanisms{Select: s.Select,
+						Noise: s.Noise},
 						Measured: Measured{Measurement: m}})
 				}
 				if got, want := Allowed(p, s, r) == nil, len(reachedColumns(pairs, made)) == len(s.By); got != want {

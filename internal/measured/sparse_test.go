@@ -45,7 +45,8 @@ func TestSparseMeasurementsReadBack(t *testing.T) {
 		values := []int64{61, 1 << 61, 62, 9000}[:len(cells)]
 		got, status, err := Decode(encoded(cells, values...), m, hash)
 		if err != nil || status != "RELEASE" || got.Cells == nil || !slices.Equal(got.Cells, cells) ||
-			!slices.Equal(got.Values.Int64Values(), values) || !slices.Equal(got.Measurement.Canonical(), m.Canonical()) {
+			!slices.Equal(got.Values.Int64Values(), values) ||
+			!slices.Equal(got.Measurement.Canonical(), m.Canonical()) {
 			t.Errorf("%v reads back as %v, %v (%v)", cells, got.Cells, got.Values, err)
 		}
 	}

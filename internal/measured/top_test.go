@@ -21,7 +21,8 @@ func chosenOf(of int64, cells []uint64, counts []int64) Measured {
 	return Measured{
 		Measurement: plan.Measurement{
 			ID: "busy", Query: plan.Query{Table: "t", Counted: counted.Rows{}}, Cells: 1 << 40,
-			Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(2, 1), L1: one, L2Squared: one},
+			Mechanism: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(2, 1), L1: one,
+				L2Squared: one},
 			Selection: selection.Top{Of: of, Select: budget.Mechanism{Kind: budget.ExponentialMechanism,
 				Parameter: big.NewRat(1, 2)}, Sensitivity: 1},
 		},

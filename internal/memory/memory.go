@@ -134,9 +134,13 @@ type Error struct {
 // Error returns a sentence that says what to do.
 func (e *Error) Error() string {
 	if e.Need == 0 {
-		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the values of columns that nobody listed, the groups of one unit, or the rows that rows of linked microdata belong to) does not fit into the %d bytes of memory left for it; "+
-			"use a machine with more memory, give more of it (--memory), or ask for fewer or coarser sparse tables", e.Have)
+		return fmt.Sprintf("what must be held of the rows (the cells of sparse tables that rows fall into, the "+
+			"values of columns that nobody listed, the groups of one unit, or the rows that rows of linked microdata "+
+			"belong to) does not fit into the %d bytes of memory left for it; "+
+			"use a machine with more memory, give more of it (--memory), or ask for fewer or coarser sparse tables",
+			e.Have)
 	}
-	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, give more of it (--memory), or ask for fewer or coarser tables, or for fewer rows of microdata",
+	return fmt.Sprintf("the plan needs %d bytes of memory and %d are available; use a machine with more memory, give "+
+		"more of it (--memory), or ask for fewer or coarser tables, or for fewer rows of microdata",
 		e.Need, e.Have)
 }

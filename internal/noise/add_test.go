@@ -64,7 +64,8 @@ func TestBadParametersAndOverflowLeaveNoCounts(t *testing.T) {
 			if err == nil || !slices.Equal(counts, []int64{0, 0, 0}) {
 				t.Errorf("%s, %s: error %v, counts %v", name, c.name, err, counts)
 			}
-			if err != nil && (strings.Contains(err.Error(), "123456") || strings.Contains(err.Error(), fmt.Sprint(1<<62))) {
+			if err != nil && (strings.Contains(err.Error(), "123456") ||
+				strings.Contains(err.Error(), fmt.Sprint(1<<62))) {
 				t.Errorf("%s, %s: the message holds a count: %v", name, c.name, err)
 			}
 		}
@@ -102,7 +103,8 @@ func FuzzParameters(f *testing.F) {
 		parameter := new(big.Rat).SetFrac(n, d)
 		for name, add := range adders {
 			counts := []int64{5, 5, 5, 5}
-			if err := add(newBits([32]byte{1}), parameter, counts); err != nil && !slices.Equal(counts, make([]int64, 4)) {
+			if err := add(newBits([32]byte{1}), parameter, counts); err != nil &&
+				!slices.Equal(counts, make([]int64, 4)) {
 				t.Errorf("%s(%v): %v left %v", name, parameter, err, counts)
 			}
 		}

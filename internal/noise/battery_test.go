@@ -316,7 +316,8 @@ func mutants(l exactLaw, random *rand.Rand) []mutant {
 			factor.Mul(factor, factor)
 		}
 		return mutant{
-			fmt.Sprintf("scale %+d %%", percent), newSampler(l.square, factor.Mul(factor, l.parameter)).fill, "variance",
+			fmt.Sprintf("scale %+d %%", percent), newSampler(l.square, factor.Mul(factor, l.parameter)).fill,
+			"variance",
 			func(n float64) float64 {
 				// The variance grows as the square of the scale; the discrete law's a little less.
 				ratio := math.Pow(1+float64(percent)/100, 2)
@@ -407,7 +408,8 @@ func TestMutantsAreNoticed(t *testing.T) {
 			}
 			missed := distuv.UnitNormal.Survival(m.distance(n) - zNoticed)
 			failed := newSample(l).draw(t, int(n), streams, m.fill).rejections()
-			t.Logf("%s, %s, %.0f draws: %.3g standard errors at %q, missed with probability %.2g; rejected by %q", l.name,
+			t.Logf("%s, %s, %.0f draws: %.3g standard errors at %q, missed with probability %.2g; rejected by %q",
+				l.name,
 				m.name, n, m.distance(n), m.check, missed, failed)
 			if !slices.Contains(failed, m.check) {
 				t.Errorf("%s, %s: %q does not notice it, only %q", l.name, m.name, m.check, failed)

@@ -44,7 +44,8 @@ func TestBelowGivesEveryResultEquallyManyWords(t *testing.T) {
 			for _, word := range []*big.Int{first, last} {
 				b := scripted(word.Uint64(), ^uint64(0))
 				if got := b.Below(n); got != result || b.next != bufferBytes-8 {
-					t.Errorf("Below(%d) of word %v = %d after %d words, want %d after 1", n, word, got, 2-(bufferBytes-b.next)/8,
+					t.Errorf("Below(%d) of word %v = %d after %d words, want %d after 1", n, word, got,
+						2-(bufferBytes-b.next)/8,
 						result)
 				}
 			}

@@ -151,7 +151,8 @@ func (c *coarse) settleDraw(b *Bits, word uint64) (int64, error) {
 		prefix := word>>1&^mask | aside.Uint64()&mask
 		j, kept, certain := c.decide(prefix, r<<(64-c.offsetBits))
 		if !certain {
-			if j, kept = c.decideExactly(aside, prefix, new(big.Int).SetUint64(r)); kept && j >= overflowLimit>>c.offsetBits {
+			if j, kept = c.decideExactly(aside, prefix, new(big.Int).SetUint64(r)); kept &&
+				j >= overflowLimit>>c.offsetBits {
 				return 0, errOverflow
 			}
 		}

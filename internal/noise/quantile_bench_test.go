@@ -17,7 +17,8 @@ func BenchmarkQuantile(b *testing.B) {
 			b.Run(fmt.Sprintf("places=%d/epsilon=%s", n, epsilon.RatString()), func(b *testing.B) {
 				stream := newBits(freshKey(b))
 				for b.Loop() {
-					if _, err := Quantile(stream, places, counts, -1_000_000, 1_000_000_000, 1, 2, 0, epsilon); err != nil {
+					if _, err := Quantile(stream, places, counts, -1_000_000, 1_000_000_000, 1, 2, 0,
+						epsilon); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -19,7 +19,8 @@ type rankQuestion struct {
 }
 
 func (q rankQuestion) String() string {
-	return fmt.Sprintf("%v×%v in [%d, %d] at %d/%d%+d, ε=%v", q.places, q.counts, q.first, q.last, q.num, q.den, q.shift,
+	return fmt.Sprintf("%v×%v in [%d, %d] at %d/%d%+d, ε=%v", q.places, q.counts, q.first, q.last, q.num, q.den,
+		q.shift,
 		q.epsilon.RatString())
 }
 
@@ -161,7 +162,8 @@ func TestQuantileWeighsAllCandidates(t *testing.T) {
 			run, before := r.findRun(at)
 			weight := run.weight(depthOfWeights)
 			end := before.plus(weight)
-			if again, same := r.findRun(end.minus(wide{0, 1})); before != at || int(run.offset) != next || again != run ||
+			if again, same := r.findRun(end.minus(wide{0, 1})); before != at || int(run.offset) != next ||
+				again != run ||
 				same != before {
 				t.Fatalf("%v: at offset %d the run %v", q, next, run)
 			}
@@ -282,7 +284,8 @@ func TestQuantileMutantsAreNoticed(t *testing.T) {
 		if miss > 1e-9 {
 			t.Errorf("%s: may be missed with probability %.2g", m.name, miss)
 		}
-		if counts := m.asked.draw(t, drawsPerQuantile, 9, func(y int64) int { return int(min(y, q.last)) }); !rejected(counts, law) {
+		if counts := m.asked.draw(t, drawsPerQuantile, 9,
+			func(y int64) int { return int(min(y, q.last)) }); !rejected(counts, law) {
 			t.Errorf("%s: not noticed in %v", m.name, counts)
 		}
 	}
@@ -292,7 +295,8 @@ func TestQuantileMutantsAreNoticed(t *testing.T) {
 // draws are then below 4 on average; 5 % more than that has probability below exp(−20000·(1.05−1−ln 1.05)) < 1e-10.
 func TestQuantileTriesAreFew(t *testing.T) {
 	const draws = 20_000
-	for _, epsilon := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(88, 1000), big.NewRat(1, 1), big.NewRat(1000, 1)} {
+	for _, epsilon := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(88, 1000), big.NewRat(1, 1),
+		big.NewRat(1000, 1)} {
 		q := rankQuestion{[]int64{5, 6}, []int64{500, 500}, math.MinInt64 / 2, math.MaxInt64 / 2, 1, 2, 1, epsilon}
 		r := q.ranked(t, depthOfWeights)
 		c := &trialCount{Bits: newBits(freshKey(t))}
@@ -354,13 +358,16 @@ func TestQuantileRefusesWhatItCannotAnswer(t *testing.T) {
 
 // FuzzQuantile looks for a panic, and for a draw outside the range.
 func FuzzQuantile(f *testing.F) {
-	f.Add(int64(0), uint64(100), int64(5), int64(7), int64(3), int64(2), int64(1), uint32(2), int64(0), int64(1), int64(1))
+	f.Add(int64(0), uint64(100), int64(5), int64(7), int64(3), int64(2), int64(1), uint32(2), int64(0), int64(1),
+		int64(1))
 	f.Add(int64(math.MinInt64/2), uint64(math.MaxInt64), int64(0), int64(1), int64(math.MaxInt64-1), int64(1), int64(1),
 		uint32(1<<32-1), int64(math.MinInt64), int64(1), int64(math.MaxInt64))
-	f.Add(int64(-5), uint64(3), int64(0), int64(1), int64(1<<61), int64(1<<61), int64(0), uint32(1), int64(math.MaxInt64),
+	f.Add(int64(-5), uint64(3), int64(0), int64(1), int64(1<<61), int64(1<<61), int64(0), uint32(1),
+		int64(math.MaxInt64),
 		int64(math.MaxInt64), int64(1))
 	var key [32]byte
-	f.Fuzz(func(t *testing.T, first int64, length uint64, a, b, countA, countB, num int64, den uint32, shift, epsilonNum,
+	f.Fuzz(func(t *testing.T, first int64, length uint64, a, b, countA, countB, num int64, den uint32, shift,
+		epsilonNum,
 		epsilonDen int64) {
 		if epsilonDen == 0 {
 			return

@@ -89,7 +89,8 @@ func TestRankingChoosesByTheLawOfPermuteAndFlip(t *testing.T) {
 // TestRankingTakesOut chooses all of them, one after the other: each once, and then none.
 func TestRankingTakesOut(t *testing.T) {
 	b := newBits(freshKey(t))
-	for _, make := range []func([]Class, *big.Rat, *big.Int, bool) (*Ranking, error){NewExponential, NewPermuteAndFlip} {
+	for _, make := range []func([]Class, *big.Rat, *big.Int, bool) (*Ranking, error){NewExponential,
+		NewPermuteAndFlip} {
 		r, err := make([]Class{{9, 2}, {4, 1}, {0, 3}}, big.NewRat(1, 1), big.NewInt(1), true)
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +200,10 @@ func TestRankingRefusesWhatItCannotAnswer(t *testing.T) {
 		"epsilon 0":      func() (*Ranking, error) { return NewExponential([]Class{{1, 1}}, new(big.Rat), unit, true) },
 		"no sensitivity": func() (*Ranking, error) { return NewExponential([]Class{{1, 1}}, one, new(big.Int), true) },
 		"ascending":      func() (*Ranking, error) { return NewExponential([]Class{{1, 1}, {2, 1}}, one, unit, true) },
-		"twice":          func() (*Ranking, error) { return NewPermuteAndFlip([]Class{{1, 1}, {1, 1}}, one, unit, true) },
+		"twice": func() (*Ranking, error) {
+			return NewPermuteAndFlip([]Class{{1, 1}, {1, 1}}, one, unit,
+				true)
+		},
 		"too many": func() (*Ranking, error) {
 			return NewPermuteAndFlip([]Class{{1, 1 << 61}, {0, 1<<61 + 1}}, one, unit, true)
 		},

@@ -382,7 +382,8 @@ func TestSelectionDependsOnScoreDifferencesAlone(t *testing.T) {
 	want := walkTrial(q.selection(t))
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		for _, shift := range []int64{0, math.MaxInt64 - 4, math.MinInt64} {
-			got := walkTrial(q.with(q.scores[order[0]]+shift, q.scores[order[1]]+shift, q.scores[order[2]]+shift).selection(t))
+			got := walkTrial(q.with(q.scores[order[0]]+shift, q.scores[order[1]]+shift,
+				q.scores[order[2]]+shift).selection(t))
 			for at, i := range order {
 				difference := newMass().Sub(got.mass[at], want.mass[i])
 				if difference.Abs(difference).Cmp(big.NewFloat(rounding)) > 0 {
@@ -568,7 +569,8 @@ func TestPermuteAndFlipScoresHigher(t *testing.T) {
 				}
 			}
 			if belowFlip.low > below.high {
-				t.Errorf("%v: a score up to %d has probability %.6g, but %.6g by the exponential mechanism", q, threshold,
+				t.Errorf("%v: a score up to %d has probability %.6g, but %.6g by the exponential mechanism",
+					q, threshold,
 					belowFlip.low, below.high)
 			}
 			shortExponential = interval{shortExponential.low + below.low, shortExponential.high + below.high}

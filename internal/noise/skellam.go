@@ -53,7 +53,8 @@ func checkSkellam(variance *big.Rat, holders int) error {
 		return err
 	}
 	if variance.Cmp(new(big.Rat).SetInt64(MostSkellamVariance)) > 0 {
-		return fmt.Errorf("the variance of Skellam noise must be at most %d: spend more budget on it", MostSkellamVariance)
+		return fmt.Errorf("the variance of Skellam noise must be at most %d: spend more budget on it",
+			MostSkellamVariance)
 	}
 	if holders < 1 {
 		return fmt.Errorf("noise is shared by at least 1 holder, not by %d", holders)

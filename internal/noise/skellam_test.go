@@ -233,7 +233,8 @@ func (s skellamSample) chiSquare() float64 {
 // rejections names the checks that fail. Each rejects an exact sampler with probability at most 2e-12: see
 // battery_test.go.
 func (s skellamSample) rejections() (failed []string) {
-	for name, z := range map[string]float64{"mean": s.mean, "variance": s.squares, "neighbours' product": s.neighbours} {
+	for name, z := range map[string]float64{"mean": s.mean, "variance": s.squares,
+		"neighbours' product": s.neighbours} {
 		if !(math.Abs(z) <= zThreshold) {
 			failed = append(failed, name)
 		}
@@ -287,7 +288,8 @@ func TestMutantsOfSkellamAreNoticed(t *testing.T) {
 			distance    float64
 			fill        fillFunc
 		}{
-			{"a holder more", "variance", variance / float64(holders+1) / varianceError, drawnSkellam(variance, holders+1)},
+			{"a holder more", "variance", variance / float64(holders+1) / varianceError,
+				drawnSkellam(variance, holders+1)},
 			{"mean μ", "variance", variance / varianceError, drawnSkellam(2*variance, holders)},
 			{"N₁ alone", "mean", math.Sqrt(n*variance) / 2, func(b *Bits, out []int64) error {
 				table.fillCounts(b, out)
@@ -304,7 +306,8 @@ func TestMutantsOfSkellamAreNoticed(t *testing.T) {
 		} {
 			missed := distuv.UnitNormal.Survival(m.distance - zNoticed)
 			failed := drawSkellam(t, variance, n, streams, summedShares(holders, m.fill)).rejections()
-			t.Logf("%s, %d holders: %.3g standard errors at %q; rejected by %q", m.name, holders, m.distance, m.check, failed)
+			t.Logf("%s, %d holders: %.3g standard errors at %q; rejected by %q", m.name, holders, m.distance, m.check,
+				failed)
 			if !slices.Contains(failed, m.check) {
 				t.Errorf("%s, %d holders: %q does not notice it, only %q", m.name, holders, m.check, failed)
 			}

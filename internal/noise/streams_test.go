@@ -151,7 +151,8 @@ func TestStreamsDifferInEveryPart(t *testing.T) {
 	if again := noiseOf(key, "plan", "definition", "exact", 0); seen[again] != "first" {
 		t.Error("the same inputs gave two streams")
 	}
-	if again := firstWords(NewStreams(key, "plan").Selection([]byte("definition"), []byte("exact"), 0)); seen[again] != "selection" {
+	if again := firstWords(NewStreams(key, "plan").Selection([]byte("definition"), []byte("exact"),
+		0)); seen[again] != "selection" {
 		t.Error("the same selection gave two streams")
 	}
 	if again := firstWords(NewStreams(key, "plan").Rows().Sampling("table", 0)); seen[again] != "sampling" {
@@ -184,7 +185,8 @@ func TestRowStreamsDeriveNoNoise(t *testing.T) {
 	if rows.Key().Key == key {
 		t.Error("the row key is the release's key")
 	}
-	if own := NewRowStreams(rows.Key(), "plan"); firstWords(own.Bounding("table")) != firstWords(rows.Bounding("table")) {
+	if own := NewRowStreams(rows.Key(),
+		"plan"); firstWords(own.Bounding("table")) != firstWords(rows.Bounding("table")) {
 		t.Error("the row key gives other streams than those that it was taken from")
 	}
 	if reflect.TypeFor[RowStreams]().ConvertibleTo(reflect.TypeFor[Streams]()) {

@@ -156,7 +156,8 @@ func assertWordCounts(t *testing.T, name string, all []uint64, length uint, got 
 		}
 	}
 	if len(slow) != len(ties) || values+2*len(slow) != 2<<length {
-		t.Errorf("%s: %d prefixes need more bits, want %d; %d words in all", name, len(slow), len(ties), values+2*len(slow))
+		t.Errorf("%s: %d prefixes need more bits, want %d; %d words in all", name, len(slow), len(ties),
+			values+2*len(slow))
 	}
 	t.Logf("%s: %d of %d prefixes need more bits", name, len(slow), 1<<length)
 }
@@ -194,12 +195,14 @@ func TestDrawsInvertTheDistribution(t *testing.T) {
 					m++
 				}
 				if want := withSign(m, word&1); out[0] != want {
-					t.Fatalf("%s, %d bits, draw %d: word %x, U = %x/2⁶⁴: got %d, want %d", v.law.name, length, i, word, u, out[0],
+					t.Fatalf("%s, %d bits, draw %d: word %x, U = %x/2⁶⁴: got %d, want %d", v.law.name, length, i, word,
+						u, out[0],
 						want)
 				}
 			}
 			if asideRead(b) != slow || length == 4 && slow == 0 {
-				t.Errorf("%s, %d bits: %d of %d draws took further bits, and %d words were read", v.law.name, length, slow, draws,
+				t.Errorf("%s, %d bits: %d of %d draws took further bits, and %d words were read", v.law.name, length,
+					slow, draws,
 					asideRead(b))
 			}
 		}
@@ -223,7 +226,8 @@ func TestTiesAreDecidedByFurtherWords(t *testing.T) {
 					b := bitsFrom([]uint64{bits.Uint64() << 1}, append(aside[:words:words], end, end))
 					var out [1]int64
 					if table.fill(b, out[:]); out[0] != want {
-						t.Errorf("%s: U beginning with %d bits of F(%d), then %x: got %d, want %d", l.name, prefixBits+64*words, m, end,
+						t.Errorf("%s: U beginning with %d bits of F(%d), then %x: got %d, want %d", l.name,
+							prefixBits+64*words, m, end,
 							out[0], want)
 					}
 				}

@@ -139,7 +139,8 @@ func Read(ctx context.Context, path string) (*compiled.Compiled, error) {
 	if text := bytes.TrimSpace(b); len(text) == 0 || text[0] != '{' {
 		return nil, &verdict.Unusable{File: path,
 			Err: errors.New(
-				"this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to NAME.plan.json")}
+				"this is not a plan, which is JSON: if it is a spec, `dprelease plan SPEC` writes its plan to " +
+					"NAME.plan.json")}
 	}
 	progress.Begin(ctx, 0, "checking the plan %s", path)
 	p, err := planner.Read(b)

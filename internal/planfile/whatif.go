@@ -61,6 +61,7 @@ func WhatIfPage(ctx context.Context, s Spec, out, file string) (*compiled.Compil
 // TracePlan plans a spec and writes to w what every pass of the planner computes. It uses no ledger and writes nothing
 // else. Errors: as [Load].
 func TracePlan(ctx context.Context, s Spec, w io.Writer) error {
-	_, err := loadSpec(progress.Begin(ctx, 0, "planning"), s, func(r *spec.Release) (struct{}, error) { return struct{}{}, planner.Trace(r, w) })
+	_, err := loadSpec(progress.Begin(ctx, 0, "planning"),
+		s, func(r *spec.Release) (struct{}, error) { return struct{}{}, planner.Trace(r, w) })
 	return err
 }

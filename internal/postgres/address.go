@@ -21,9 +21,11 @@ func IsAddress(text string) bool {
 // Errors of Parse.
 var (
 	errPassword = errors.New(
-		"an @ or a / in the password of a PostgreSQL address is written %40 or %2F: better keep the password in PGPASSWORD or ~/.pgpass")
+		"an @ or a / in the password of a PostgreSQL address is written %40 or %2F: better keep the password in " +
+			"PGPASSWORD or ~/.pgpass")
 	errAddress = errors.New(
-		"the PostgreSQL address cannot be understood: write postgres://user@host:port/database?options, the options as for psql, and the password in PGPASSWORD or ~/.pgpass")
+		"the PostgreSQL address cannot be understood: write postgres://user@host:port/database?options, the options " +
+			"as for psql, and the password in PGPASSWORD or ~/.pgpass")
 )
 
 // Parse reads an address "postgres://user@host:port/database?options", as libpq understands it. Missing parts come

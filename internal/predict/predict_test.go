@@ -152,7 +152,8 @@ func TestRowsArePredicted(t *testing.T) {
 		})
 	}
 	var out bytes.Buffer
-	if _, err := predict.Write(t.Context(), read(t, spent), write(t, "r.csv", "day\n2026-01-31\n2026-02-01\n"), &out); err != nil {
+	if _, err := predict.Write(t.Context(), read(t, spent), write(t, "r.csv", "day\n2026-01-31\n2026-02-01\n"),
+		&out); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), "day,prediction\n2026-01-31,0\n2026-02-01,15\n"; got != want {
@@ -222,7 +223,8 @@ func TestNumbersThatAreRefused(t *testing.T) {
 	for value, want := range map[string]string{
 		"21": "the value is no whole number in the range", "-5": "the value is no whole number in the range",
 		"1.5": "the value is no whole number in the range", "NaN": "the value is not a number, and no whole number",
-		"ten": "the value is not a number, and no whole number", "": "the value is missing, and the model has no category for that",
+		"ten": "the value is not a number, and no whole number", "": "the value is missing, and the model has no " +
+			"category for that",
 		"1_0": "the value is not a number", "0x5": "the value is not a number",
 	} {
 		_, err := predict.Write(t.Context(), m, write(t, "r.csv", "schooling,sex,ward\n1,f,1\n"+value+",f,1\n"),
@@ -248,11 +250,13 @@ func TestRegressionsThatAreRefused(t *testing.T) {
 		{`"name": "ward.kind"`, `"name": "ward"`, `column "ward" of a model: it has one term`},
 		{`["f", "m"]`, `["m", "f"]`, `column "sex" of a model: it has one term`},
 		{`["f", "m"]`, `["f"]`, `column "ward.kind" of a model: it has one term`},
-		{`["open", "none"]`, `["open", "none", "shut"]`, `column "ward.kind" of a model: it has lists of values for 2 of 3 categories`},
+		{`["open", "none"]`, `["open", "none", "shut"]`,
+			`column "ward.kind" of a model: it has lists of values for 2 of 3 categories`},
 		{`["-4"]`, `["-4", "0"]`, `column "schooling" of a model: a number has a range of integers`},
 		{`"integer"`, `"decimal"`, "a number has a range of integers"},
 		{`["-4"]`, `["40"]`, "the edges of a range ascend"},
-		{`, "values": {"column": "schooling", "type": "integer", "least": ["-4"], "most": "20"}`, ``, "a number has a range of integers"},
+		{`, "values": {"column": "schooling", "type": "integer", "least": ["-4"], "most": "20"}`, ``,
+			"a number has a range of integers"},
 		{`"weight": -8}`, `"weight": -8}, {"column": "age", "weight": 1}`, `a term of a regression is of "age"`},
 	} {
 		text := strings.Replace(wage, c.from, c.to, 1)
@@ -272,7 +276,8 @@ func TestRowsThatAreRefused(t *testing.T) {
 		{"age,sex,ward,cell\n18.5,f,1,00\n", "line 2, column age: the value is in no category"},
 		{"age,sex,ward,cell\nold,f,1,00\n", "line 2, column age: the value is not a number, and in no category"},
 		{"age,sex,ward,cell\n18,F,1,00\n", "line 2, column sex: the value is in no category"},
-		{"age,sex,ward,cell\n18,,1,00\n", "line 2, column sex: the value is missing, and the model has no category for that"},
+		{"age,sex,ward,cell\n18,,1,00\n",
+			"line 2, column sex: the value is missing, and the model has no category for that"},
 		{"age,sex,ward,cell\n18,f,4,00\n", "line 2, column ward: the value is in no category"},
 		{"age,sex,ward,cell\n18,f,open,00\n", "line 2, column ward: the value is in no category"},
 		{"age.band,sex,ward,cell\n18,f,1,00\n", "line 2, column age.band: the value is in no category"},
@@ -280,7 +285,8 @@ func TestRowsThatAreRefused(t *testing.T) {
 		{"age,age.band,sex,ward,cell\n18,40+,f,1,00\n", "column age.band: the file also has age, which says the same"},
 		{"age,sex,cell\n18,f,00\n", "column ward.kind: the file does not have it, nor ward, and the model predicts by it"},
 		{"age,sex,ward\n18,f,1\n", "column cell: the file does not have it, and the model predicts by it"},
-		{"age,sex,ward,cell,prediction\n18,f,1,00,1\n", "column prediction: this is the name of the column that is added"},
+		{"age,sex,ward,cell,prediction\n18,f,1,00,1\n",
+			"column prediction: this is the name of the column that is added"},
 	} {
 		path := write(t, "rows.csv", c.text)
 		_, err := predict.Write(t.Context(), m, path, &bytes.Buffer{})
@@ -304,11 +310,16 @@ func TestRowsThatAreFound(t *testing.T) {
 		m          *model.Predictor
 		text, want string
 	}{
-		{m, "age,sex,ward,cell,\"no\nte\"\n18,f,1,00,\"a\n\nb\"\n\r\n\n17,f,1,00,x\n", "line 8, column age: the value is in no category of the model; expected a value from 18 to 99: correct it, or leave the row out"},
-		{m, "age,sex,ward,cell\r\n18,x,1,00\r\n", "line 2, column sex: the value is in no category of the model; expected one of f, m: correct it, or leave the row out"},
-		{m, "age,sex,ward,cell\n18,f,,00\n", "line 2, column ward: the value is missing, and the model has no category for that; expected one of 1, 2, 3: correct it, or leave the row out"},
-		{m, "age.band,sex,ward,cell\n18,f,1,00\n", "line 2, column age.band: the value is in no category of the model; expected one of 18–39, 40+, none: correct it, or leave the row out"},
-		{read(t, many), "age,sex,ward,cell\n18,f,1,x\n", "line 2, column cell: the value is in no category of the model; expected one of a, b, c, d, e, f, g, h and 2 more: correct it, or leave the row out"},
+		{m, "age,sex,ward,cell,\"no\nte\"\n18,f,1,00,\"a\n\nb\"\n\r\n\n17,f,1,00,x\n", "line 8, column age: the " +
+			"value is in no category of the model; expected a value from 18 to 99: correct it, or leave the row out"},
+		{m, "age,sex,ward,cell\r\n18,x,1,00\r\n", "line 2, column sex: the value is in no category of the model; " +
+			"expected one of f, m: correct it, or leave the row out"},
+		{m, "age,sex,ward,cell\n18,f,,00\n", "line 2, column ward: the value is missing, and the model has no " +
+			"category for that; expected one of 1, 2, 3: correct it, or leave the row out"},
+		{m, "age.band,sex,ward,cell\n18,f,1,00\n", "line 2, column age.band: the value is in no category of the " +
+			"model; expected one of 18–39, 40+, none: correct it, or leave the row out"},
+		{read(t, many), "age,sex,ward,cell\n18,f,1,x\n", "line 2, column cell: the value is in no category of the " +
+			"model; expected one of a, b, c, d, e, f, g, h and 2 more: correct it, or leave the row out"},
 		{m, blocks, "line 300002, column age: the value"},
 	} {
 		path := write(t, "rows.csv", c.text)
@@ -328,7 +339,8 @@ func TestRowsThatAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := predict.Write(t.Context(), m, path, io.Discard); err == nil ||
-		!strings.HasPrefix(err.Error(), path+": row 2, column ward: the value is in no category of the model; expected one of 1, 2, 3") {
+		!strings.HasPrefix(err.Error(), path+": row 2, column ward: the value is in no category of the model; "+
+			"expected one of 1, 2, 3") {
 		t.Error(err)
 	}
 }

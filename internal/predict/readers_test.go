@@ -133,9 +133,11 @@ func TestReadersRefuseTheSame(t *testing.T) {
 			run := reader(t, r.needs, r.check, r.script)
 			for model, refused := range map[string][]string{
 				risk: {"age,sex,ward,cell\n18,f,1,00\n17,f,1,00\n", "age,sex,ward,cell\n100,f,1,00\n",
-					"age,sex,ward,cell\n18.5,f,1,00\n", "age,sex,ward,cell\nold,f,1,00\n", "age,sex,ward,cell\n18,F,1,00\n",
+					"age,sex,ward,cell\n18.5,f,1,00\n", "age,sex,ward,cell\nold,f,1,00\n",
+					"age,sex,ward,cell\n18,F,1,00\n",
 					"age,sex,ward,cell\n18,,1,00\n", "age,sex,ward,cell\n18,f,4,00\n", "age,sex,cell\n18,f,00\n"},
-				wage: {"schooling,sex,ward\n1,f,1\n21,f,1\n", "schooling,sex,ward\n-5,f,1\n", "schooling,sex,ward\n1.5,f,1\n",
+				wage: {"schooling,sex,ward\n1,f,1\n21,f,1\n", "schooling,sex,ward\n-5,f,1\n",
+					"schooling,sex,ward\n1.5,f,1\n",
 					"schooling,sex,ward\n,f,1\n", "schooling,sex,ward\nten,f,1\n", "sex,ward\nf,1\n"},
 			} {
 				for _, rows := range refused {

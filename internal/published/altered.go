@@ -13,9 +13,11 @@ type Altered struct{ Folder, File, Says string }
 
 func (e *Altered) Error() string {
 	if e.Says == "" {
-		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was published; move it away and publish again", screen.Quoted(e.Folder), screen.Quoted(e.File))
+		return fmt.Sprintf("%s: %s is not what the measurements lead to: the folder was changed after it was "+
+			"published; move it away and publish again", screen.Quoted(e.Folder), screen.Quoted(e.File))
 	}
-	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has the folder as it was", screen.Quoted(e.Folder), screen.Quoted(e.File), screen.Visible(e.Says, ""))
+	return fmt.Sprintf("%s: %s %s; use nothing from this folder: `dprelease verify` says more, and its publisher has "+
+		"the folder as it was", screen.Quoted(e.Folder), screen.Quoted(e.File), screen.Visible(e.Says, ""))
 }
 
 // Verdict returns that the folder must not be used.

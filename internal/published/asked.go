@@ -70,7 +70,8 @@ func (a flagRequest) parseFlag(p *compiled.Compiled, text string, seen func(tabl
 	table, value, named := strings.Cut(text, "=")
 	switch {
 	case len(tables) == 0:
-		return s, "", a.unusable(text, "release %s has no microdata whose rows could be drawn again: leave %s out", p.Name,
+		return s, "", a.unusable(text, "release %s has no microdata whose rows could be drawn again: leave %s out",
+			p.Name,
 			a.flag)
 	case !named && len(tables) > 1:
 		return s, "", a.unusable(text, "the release has microdata of several tables (%s): write %s %s=%s",
@@ -85,7 +86,8 @@ func (a flagRequest) parseFlag(p *compiled.Compiled, text string, seen func(tabl
 			strings.Join(tables, ", "))
 	case isTabulated(p, table):
 		return s, "", a.unusable(text,
-			"the tables of %s are counted from its microdata, so other rows would change them: leave %s out", table, a.flag)
+			"the tables of %s are counted from its microdata, so other rows would change them: leave %s out", table,
+			a.flag)
 	case seen(table):
 		return s, "", a.unusable(text, "says a second time %s of %s: leave one of them out", a.what, table)
 	}
@@ -134,7 +136,8 @@ func ParseRows(p *compiled.Compiled, flags []string) (RequestedRows, error) {
 		}
 		if s.Parent != "" {
 			return nil, a.unusable(flag,
-				"there are as many rows of %[1]s as the rows of %[2]s say: leave that out, and ask for rows of %[2]s by --rows %[2]s=N", s.Table, s.Parent)
+				"there are as many rows of %[1]s as the rows of %[2]s say: leave that out, and ask for rows of %[2]s "+
+					"by --rows %[2]s=N", s.Table, s.Parent)
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > MostRows {
@@ -168,7 +171,8 @@ func (r RequestedRows) Fits(p *compiled.Compiled) error {
 	for table, n := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Rows == n || p.Synthetic[i].Parent != "" || isTabulated(p, table) {
-			return errors.New("asks for rows of microdata that the plan does not have, as many as it has, or others than its tables are counted from")
+			return errors.New("asks for rows of microdata that the plan does not have, as many as it has, or others " +
+				"than its tables are counted from")
 		}
 	}
 	return nil
@@ -190,7 +194,8 @@ func (r RequestedMethods) Fits(p *compiled.Compiled) error {
 	for table, method := range r {
 		i := slices.IndexFunc(p.Synthetic, func(s plan.Synthetic) bool { return s.Table == table })
 		if i < 0 || p.Synthetic[i].Method == method || p.Synthetic[i].Refits(method) != nil || isTabulated(p, table) {
-			return errors.New("asks for microdata that the plan does not have, by a method that it has or that nothing was measured for, or others than its tables are counted from")
+			return errors.New("asks for microdata that the plan does not have, by a method that it has or that " +
+				"nothing was measured for, or others than its tables are counted from")
 		}
 	}
 	return nil

@@ -88,7 +88,8 @@ func checkHolders(s *measured.Sealed, status ledger.Status) error {
 		}
 		if r.PlanHash != s.Plan.Hash() || r.Release != s.Plan.Name || r.Terms != Terms(s.Plan) || r.Status != status ||
 			!r.Cost.Equal(s.Plan.Cost) || r.Corrects != s.Plan.Corrects || status == ledger.Official &&
-			(r.Account != s.Plan.Guarantee.Account || !slices.Equal(r.FurtherAccounts, s.Plan.Guarantee.FurtherAccounts)) {
+			(r.Account != s.Plan.Guarantee.Account ||
+				!slices.Equal(r.FurtherAccounts, s.Plan.Guarantee.FurtherAccounts)) {
 			return fmt.Errorf("the receipt of %s is of another plan, cost, account or status", h.Holder)
 		}
 	}
@@ -103,7 +104,8 @@ func RollWithout(p *compiled.Compiled, withdrawn map[string][]byte) (holder.Roll
 		return roll, err
 	}
 	if left := len(roll.Holders) - len(withdrawn); left < p.Release().Holders.Trusted {
-		return roll, fmt.Errorf("only %d holders are left, and the guarantee needs the noise of %d", left, p.Release().Holders.Trusted)
+		return roll, fmt.Errorf("only %d holders are left, and the guarantee needs the noise of %d", left,
+			p.Release().Holders.Trusted)
 	}
 	return roll.Without(withdrawn)
 }

@@ -86,7 +86,8 @@ func (m Manifest) Validate() error {
 	case m.Revision == 0 && m.Reason == "" && m.Replaces == nil:
 		return nil
 	case m.Revision < 2:
-		return fmt.Errorf("has revision %d with a reason or a predecessor, which a first publication has not", m.Revision)
+		return fmt.Errorf("has revision %d with a reason or a predecessor, which a first publication has not",
+			m.Revision)
 	case !IsReason(m.Reason):
 		return fmt.Errorf("gives as the reason of revision %d what is not one line of at most %d bytes", m.Revision,
 			MaxReason)
@@ -96,7 +97,8 @@ func (m Manifest) Validate() error {
 	before := FolderName(m.Release, m.Revision-1)
 	switch r := m.Replaces; {
 	case r.Folder != before:
-		return fmt.Errorf("says that revision %d replaces %q, where %s is the one before it", m.Revision, r.Folder, before)
+		return fmt.Errorf("says that revision %d replaces %q, where %s is the one before it", m.Revision, r.Folder,
+			before)
 	case !sha256Form.MatchString(r.ManifestSHA256):
 		return fmt.Errorf("gives as the SHA-256 of the manifest of %s what is none", before)
 	case !softwareForm.MatchString(r.Software):
@@ -177,7 +179,8 @@ func ParseManifest(text []byte) (m Manifest, err error) {
 	}
 	for i, line := range m.Files {
 		switch {
-		case line.Path == ManifestFile || line.Path == SignatureFile || !filepath.IsLocal(filepath.FromSlash(line.Path)) ||
+		case line.Path == ManifestFile || line.Path == SignatureFile ||
+			!filepath.IsLocal(filepath.FromSlash(line.Path)) ||
 			path.Clean(line.Path) != line.Path ||
 			strings.Contains(line.Path, `\`) || strings.ContainsFunc(line.Path, isUnprintable):
 			return m, Faultf(ManifestFile, "lists %q, which is no file of a release", line.Path)

@@ -63,7 +63,8 @@ func (d *Folder) ReadRecords() ([]ledger.Record, error) {
 		}
 		if err := json.Unmarshal(h.Receipt, &r); err != nil || r.Check() != nil || r.Release != first.Release ||
 			r.PlanHash != first.PlanHash || r.Status != first.Status {
-			return nil, d.Altered(Faultf(measured.HoldersFile, "has a receipt of %s that is not of this release", h.Holder))
+			return nil, d.Altered(Faultf(measured.HoldersFile, "has a receipt of %s that is not of this release",
+				h.Holder))
 		}
 		if r.Proof != first.Proof {
 			all = append(all, r)

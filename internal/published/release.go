@@ -88,7 +88,8 @@ func (e *Release) TableAt(path string) (int, error) {
 	for _, m := range e.Plan.Synthetic {
 		names := MicrodataFiles(m)
 		if path == m.Table || slices.Contains(names, path) || slices.Contains(names, path+".parquet") {
-			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says and no CSV would: read %s with any program that reads Parquet", m.Table, names[0])
+			return 0, fmt.Errorf("the microdata of %s are rows of a model without intervals, which their file says "+
+				"and no CSV would: read %s with any program that reads Parquet", m.Table, names[0])
 		}
 	}
 	for _, m := range e.Plan.AllModels() {

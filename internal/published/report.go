@@ -33,7 +33,8 @@ func ReadReport(place string) (*report.Report, error) {
 		for _, s := range t.Series {
 			if at := slices.IndexFunc(s.Points, func(p report.Point) bool { return !isInside(p) }); at >= 0 &&
 				t.Statistics[0].Fitted == nil {
-				return nil, d.Altered(Faultf(ReportFile, "has a %s of table %s, point %d, that lies outside its own interval",
+				return nil, d.Altered(Faultf(ReportFile,
+					"has a %s of table %s, point %d, that lies outside its own interval",
 					screen.Visible(s.Figure, ""), screen.Visible(t.Path, ""), at+1))
 			}
 		}

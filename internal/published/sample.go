@@ -17,9 +17,11 @@ func TableCoverage(p *plan.Plan, t plan.Table) string { return coverage(p, t.Sam
 func coverage(p *plan.Plan, sampled bool) string {
 	switch {
 	case p.Release().Collection != nil:
-		return "randomisation on the devices, and the draw of who answers which question; who takes part, and wrong answers, not included"
+		return "randomisation on the devices, and the draw of who answers which question; who takes part, and wrong " +
+			"answers, not included"
 	case sampled:
-		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response error not included"
+		return "privacy noise and the error of the secret sample; sampling error of the data themselves and response " +
+			"error not included"
 	}
 	return NoiseOnly
 }

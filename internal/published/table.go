@@ -52,8 +52,9 @@ func (t Table) Estimates(statistics []string) ([]Estimates, error) {
 	for _, column := range append(slices.Clone(t.Planned.By), estimateColumns(statistics)...) {
 		leaf, found := f.Schema().Lookup(column)
 		if !found {
-			return nil, &verdict.Unusable{File: filepath.Join(t.NamedPath, name), Err: fmt.Errorf("there is no column %q",
-				column)}
+			return nil, &verdict.Unusable{File: filepath.Join(t.NamedPath, name),
+				Err: fmt.Errorf("there is no column %q",
+					column)}
 		}
 		columns = append(columns, leaf.ColumnIndex)
 	}

@@ -28,7 +28,8 @@ func TestAnswersAreCountsAlsoOfTablesThatCountUp(t *testing.T) {
 	for _, r := range a.Rows {
 		truth := 0.0
 		for i := range 600 {
-			if modes[i%3] == r.Keys[0] && i%60 <= releasetest.LastAge(r.Keys[1]) && i%60 > releasetest.LastAge(r.Keys[1])-10 {
+			if modes[i%3] == r.Keys[0] && i%60 <= releasetest.LastAge(r.Keys[1]) &&
+				i%60 > releasetest.LastAge(r.Keys[1])-10 {
 				truth++
 			}
 		}

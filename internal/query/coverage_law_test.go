@@ -103,7 +103,8 @@ func (x *explicit) measurementMatrix(t testing.TB, m plan.Measurement) [][]float
 // counting itself.
 func (x *explicit) rangesMatrix(t testing.TB, c *spec.Column, f plan.Factor) [][]float64 {
 	t.Helper()
-	columns, axes, plain, err := plan.Query{Table: x.release.Tables[0].Name, Factors: []plan.Factor{f}}.Residual(x.release)
+	columns, axes, plain, err := plan.Query{Table: x.release.Tables[0].Name,
+		Factors: []plan.Factor{f}}.Residual(x.release)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,8 @@ func (l *leastSquares) newSumOfNoise(weights []float64, scale func(measurement i
 // commonStep returns the largest 1/d, for a whole d, of which all weights are multiples; false if there is none.
 func commonStep(groups []weighted) (float64, bool) {
 	for d := 1.0; d <= 6000; d++ {
-		if !slices.ContainsFunc(groups, func(g weighted) bool { return math.Abs(g.weight*d-math.Round(g.weight*d)) > 1e-7 }) {
+		if !slices.ContainsFunc(groups,
+			func(g weighted) bool { return math.Abs(g.weight*d-math.Round(g.weight*d)) > 1e-7 }) {
 			return 1 / d, true
 		}
 	}

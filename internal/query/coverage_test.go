@@ -97,13 +97,16 @@ var coverageSettings = []coverageSetting{
 tables: {t: {source: {csv: t.csv}, unit: row, columns: {age: {type: integer, range: [0, 5], levels: {band: {edges: [0, 1, 3]}}}, y: {values: [a, b]}}}}
 marginals: {m: {by: [age, y]}, n: {by: [age.band, y]}, o: {by: [age.band]}}
 `, 60_000, true, false, true},
-	{"direct", strategy.Direct, "budget: {rho: 1/400}\n" + small + "marginals: {m: {by: [x, y]}}\n", 60_000, true, false,
+	{"direct", strategy.Direct, "budget: {rho: 1/400}\n" + small + "marginals: {m: {by: [x, y]}}\n", 60_000, true,
+		false,
 		false},
-	{"direct, next to no noise", strategy.Direct, "budget: {rho: 3}\n" + small + "marginals: {m: {by: [x, y]}}\n", 30_000,
+	{"direct, next to no noise", strategy.Direct, "budget: {rho: 3}\n" + small + "marginals: {m: {by: [x, y]}}\n",
+		30_000,
 		false, true, true},
 	{"direct, of two leaves", strategy.Direct, "budget: {rho: 1/100, split: {a: 1/3, b: 2/3}}\n" + small +
 		"marginals: {m: {by: [x, y], budget: a}, n: {by: [y, z], budget: b}}\n", 60_000, true, false, true},
-	{"direct, pure", strategy.Direct, "budget: {epsilon: 1/10}\n" + small + "marginals: {m: {by: [x]}, n: {by: [y, z]}}\n",
+	{"direct, pure", strategy.Direct, "budget: {epsilon: 1/10}\n" + small +
+		"marginals: {m: {by: [x]}, n: {by: [y, z]}}\n",
 		150_000, true, false, false},
 	{"largest", strategy.Largest, "budget: {epsilon: 1/10, minimise: sum}\n" + small +
 		"marginals: {m: {every: [1, 2], by: [x, y]}}\n", 72_000, true, false, false},
@@ -289,12 +292,14 @@ func (c *coverage) askFigures(t *testing.T, table, class int, q Question) []figu
 	for i, at := range matching.questionRows(question) {
 		row, selected := a.Rows[i], matching.selectedCategories(at.at)
 		f := figureAsked{table: table, class: class, row: at.at, cell: matching.cellIndex(selected),
-			groupings: matching.groupings, margin: (row.High - row.Low) / 2, deviation: row.StandardError, named: row.Law}
+			groupings: matching.groupings, margin: (row.High - row.Low) / 2, deviation: row.StandardError,
+			named: row.Law}
 		sum := c.x.cellSum(c.p.Query(c.p.Tables[table]), selected)
 		f.truth, f.weights = c.x.countOf(sum), c.fits[table].weights(t, sum)
 		f.law = c.lawOf(table, f.weights, -1)
 		if math.Abs(row.Unbiased-f.truth) > 1e-8 || math.Abs(f.deviation/f.law.deviation-1) > 1e-9 {
-			t.Errorf("table %s, %v: %v ± %v without noise; counted %v, least squares have ± %v", a.Table, q, row.Unbiased,
+			t.Errorf("table %s, %v: %v ± %v without noise; counted %v, least squares have ± %v", a.Table, q,
+				row.Unbiased,
 				f.deviation, f.truth, f.law.deviation)
 		}
 		_, high := f.law.probabilityWithin(f.margin)
@@ -302,12 +307,14 @@ func (c *coverage) askFigures(t *testing.T, table, class int, q Question) []figu
 		// The probability is a lower bound: less than 1e-3 below that of an interval shorter by 1/500 of the deviation.
 		low, _ := f.law.probabilityWithin(f.margin - 0.002*f.deviation)
 		if row.Attained > high+1e-7 || row.Attained < low-1e-3 {
-			t.Errorf("table %s, %v, row %d: said to attain %v, the law gives %v to %v", a.Table, q, i, row.Attained, low, high)
+			t.Errorf("table %s, %v, row %d: said to attain %v, the law gives %v to %v", a.Table, q, i, row.Attained,
+				low, high)
 		}
 		out = append(out, f)
 	}
 	if class == 0 && figures.Attained > least+1e-7 {
-		t.Errorf("table %s: every cell is published to attain %v, the law gives %v to one", a.Table, figures.Attained, least)
+		t.Errorf("table %s: every cell is published to attain %v, the law gives %v to one", a.Table, figures.Attained,
+			least)
 	}
 	return out
 }
@@ -351,7 +358,8 @@ func (c *coverage) askShown(t *testing.T, table int, figures synth.Statistic) []
 		out = append(out, f)
 	}
 	if figures.Attained > least+1e-7 {
-		t.Errorf("table %s: every sum is published to attain %v, the law gives %v to one", pt.Path, figures.Attained, least)
+		t.Errorf("table %s: every sum is published to attain %v, the law gives %v to one", pt.Path, figures.Attained,
+			least)
 	}
 	return out
 }
@@ -461,7 +469,8 @@ func (c *coverage) checkCoverage(t *testing.T) {
 			t.Errorf("%s: only %d intervals", name, s.honest.n)
 		}
 		if s.honest.isAlarming(s.honest.hits) {
-			t.Errorf("%s: %.4f of %d intervals hold, by the law %.4f to %.4f", name, float64(s.honest.hits)/n, s.honest.n,
+			t.Errorf("%s: %.4f of %d intervals hold, by the law %.4f to %.4f", name, float64(s.honest.hits)/n,
+				s.honest.n,
 				s.honest.low/n, s.honest.high/n)
 		}
 		if c.smooth {
@@ -627,7 +636,8 @@ func (c *coverage) drawnAnswers(drawn [][]int64, k, twice int) []measured.Measur
 		}
 		values := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(integers))
 		out[i] = measured.Measured{Measurement: m,
-			Values: array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(integers), []*memory.Buffer{nil, values},
+			Values: array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(integers),
+				[]*memory.Buffer{nil, values},
 				nil, 0, 0))}
 	}
 	return out

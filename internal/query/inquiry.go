@@ -48,7 +48,8 @@ func resolveQuestion(p *compiled.Compiled, q Question) (*resolvedQuestion, error
 	for _, where := range q.Where {
 		name, codes, ok := strings.Cut(where, "=")
 		if !ok {
-			return nil, fmt.Errorf("condition %q: expected attribute=code, such as %s", where, exampleCondition(p.Release()))
+			return nil, fmt.Errorf("condition %q: expected attribute=code, such as %s", where,
+				exampleCondition(p.Release()))
 		}
 		attribute, level, err := a.findAttribute(name)
 		if err != nil {
@@ -56,7 +57,8 @@ func resolveQuestion(p *compiled.Compiled, q Question) (*resolvedQuestion, error
 		}
 		c, err := conditionOf(attribute, name, level, codes)
 		if several := a.conditionsIn(where); err != nil && len(several) > 1 {
-			return nil, fmt.Errorf("condition %q: a comma stands between categories of one attribute; give each condition by its own: --where %s", where, strings.Join(several, " --where "))
+			return nil, fmt.Errorf("condition %q: a comma stands between categories of one attribute; give each "+
+				"condition by its own: --where %s", where, strings.Join(several, " --where "))
 		}
 		if err != nil {
 			return nil, err
@@ -147,7 +149,8 @@ func (a *resolvedQuestion) notCounted(name string) error {
 	for _, t := range a.plan.Tables {
 		for _, f := range t.Figures {
 			if f.Name == name {
-				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do not add up to figures of other cells; read it there (%s)", name, t.Path, t.File())
+				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do "+
+					"not add up to figures of other cells; read it there (%s)", name, t.Path, t.File())
 			}
 		}
 	}
@@ -168,7 +171,8 @@ func conditionOf(attribute spec.Attribute, name string, level *domain.Level, tex
 	c := Condition{Attribute: name}
 	codes := published.CategoryCodes(level)
 	if len(codes) == 0 {
-		return c, fmt.Errorf("no category of %s is listed, and none can be asked for: `show FOLDER TABLE` prints those that the release has", attribute)
+		return c, fmt.Errorf("no category of %s is listed, and none can be asked for: `show FOLDER TABLE` prints "+
+			"those that the release has", attribute)
 	}
 	parts := strings.Split(text, ",")
 	if _, _, ranged := rangeOf(codes, text); ranged || indexOf(codes, text) >= 0 {
@@ -181,7 +185,8 @@ func conditionOf(attribute spec.Attribute, name string, level *domain.Level, tex
 		case at >= 0:
 			c.Codes, c.given = append(c.Codes, codes[at]), append(c.given, codes[at])
 		case ranged && from > to:
-			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute, codes[to],
+			return c, fmt.Errorf("range %q of %s runs backwards: %s comes before %s, so give %s%s%s", part, attribute,
+				codes[to],
 				codes[from], codes[to], rangeMark, codes[from])
 		case ranged:
 			c.Codes, c.given = append(c.Codes, codes[from:to+1]...), append(c.given, part)
@@ -357,7 +362,8 @@ func (a *resolvedQuestion) match(table int) (h matchingTable, lacks []lack, err 
 	h = matchingTable{table: table, keys: make([]int, len(a.by)), codes: make([][]string, len(a.by))}
 	lacks = append(a.missingColumns(q), lacksRows(t)...)
 	if t.CountsUnits() {
-		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows", p.Guarantee.Protects)})
+		lacks = append(lacks, lack{says: fmt.Sprintf("counts each %s once in every cell, and no rows",
+			p.Guarantee.Protects)})
 	}
 	for key, f := range q.Factors {
 		column := p.Release().Table(q.Table).Column(f.Attribute)

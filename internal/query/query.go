@@ -211,11 +211,13 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		}
 		sum := unit * law.Law.Figure(sums[row.at]/unit)
 		one := AnswerRow{
-			Keys: row.keys, Cells: from.cellsIn(row.at), Unbiased: sum, StandardError: unit * math.Sqrt(variances[row.at]),
-			Law: law.Law, Attained: law.Attained,
+			Keys: row.keys, Cells: from.cellsIn(row.at), Unbiased: sum,
+			StandardError: unit * math.Sqrt(variances[row.at]),
+			Law:           law.Law, Attained: law.Attained,
 		}
 		if one.Low, one.High = sampling.Interval(sum, law.Margin, one.StandardError); sampling != nil {
-			one.StandardError, one.Law, one.Attained = sampling.Error(sum, one.StandardError), interval.Score, a.Confidence
+			one.StandardError, one.Law, one.Attained = sampling.Error(sum, one.StandardError), interval.Score,
+				a.Confidence
 		}
 		a.Rows = append(a.Rows, one)
 	}

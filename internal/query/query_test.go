@@ -144,7 +144,8 @@ func answersOfCellsAreThePublishedOnes(t *testing.T, place string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, got := range map[string]float64{"_unbiased": r.Unbiased, "_noise_se": r.StandardError, "_low": r.Low,
+			for name, got := range map[string]float64{"_unbiased": r.Unbiased, "_noise_se": r.StandardError,
+				"_low":  r.Low,
 				"_high": r.High} {
 				if want := published.Number(row[columns["count"+name]]); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
 					t.Errorf("table %s, row %d: count%s is %v, published %v", pt.Path, i, name, got, want)
@@ -171,7 +172,8 @@ func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 			for i, by := range pt.By {
 				cell = append(cell, by+"="+r.Keys[i])
 			}
-			trace, err := trace.Cell(t.Context(), place, "tables/"+pt.Path+".parquet", []string{strings.Join(cell, ",")})
+			trace, err := trace.Cell(t.Context(), place, "tables/"+pt.Path+".parquet",
+				[]string{strings.Join(cell, ",")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +189,8 @@ func tracesAddUpToThePublishedNumber(t *testing.T, place string) {
 				math.Abs(trace.Unbiased-r.Unbiased) > 1e-8 {
 				t.Errorf("%s %v: the measurements bring %v, published %v", pt.Path, cell, sum, trace.Unbiased)
 			}
-			if math.Abs(share-1) > 1e-12 || math.Abs(math.Sqrt(variance)-trace.StandardError) > 1e-9*trace.StandardError {
+			if math.Abs(share-1) > 1e-12 ||
+				math.Abs(math.Sqrt(variance)-trace.StandardError) > 1e-9*trace.StandardError {
 				t.Errorf("%s %v: shares add up to %v, weights give an error of %v, published %v", pt.Path, cell, share,
 					math.Sqrt(variance), trace.StandardError)
 			}
@@ -247,7 +250,8 @@ func unanswerableQuestionsAreRefused(t *testing.T, place string) {
 		a.Rows[0].Cells == 0 {
 		t.Errorf("a code with a comma: %v", err)
 	}
-	if trace, err := trace.Cell(t.Context(), place, "ages", []string{"mode=by car, or van,age.ten=10–19"}); err != nil ||
+	if trace, err := trace.Cell(t.Context(), place, "ages",
+		[]string{"mode=by car, or van,age.ten=10–19"}); err != nil ||
 		trace.Cell[1].Code != "by car, or van" {
 		t.Errorf("a code with a comma: %v", err)
 	}
@@ -291,9 +295,11 @@ func answersAreWritten(t *testing.T, place string) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		published.PracticeStatus, "r: count of rows of t by age.twenty, where mode = walk", "standard error   95 % interval",
+		published.PracticeStatus, "r: count of rows of t by age.twenty, where mode = walk",
+		"standard error   95 % interval",
 		"From table ages, 2 cells a figure; noise of 2 measurements, combined by least squares (ages, wide).",
-		"1 other table estimated from the same measurements would give the same answer.", "by the law of the weighted noise",
+		"1 other table estimated from the same measurements would give the same answer.",
+		"by the law of the weighted noise",
 		"sampling and response error not included",
 	} {
 		if !strings.Contains(text.String(), want) {
@@ -301,7 +307,8 @@ func answersAreWritten(t *testing.T, place string) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(table.String())).ReadAll()
-	if err != nil || len(rows) != 4 || rows[0][1] != "count_unbiased" || rows[2][0] != "20–39" || rows[1][5] != "bounded" {
+	if err != nil || len(rows) != 4 || rows[0][1] != "count_unbiased" || rows[2][0] != "20–39" ||
+		rows[1][5] != "bounded" {
 		t.Fatalf("%v %v", rows, err)
 	}
 	if v, err := strconv.ParseFloat(rows[3][1], 64); err != nil || v != a.Rows[2].Unbiased {
@@ -350,7 +357,8 @@ func TestRangesOfCategories(t *testing.T) {
 // A hyphen stands for the dash of a label unless it is a code itself, or could be one of two.
 func TestAHyphenStandsForADash(t *testing.T) {
 	codes := []string{"0–14", "15–29", "a-b", "a–b", "x–y-z", "x-y–z"}
-	for text, want := range map[string]int{"0-14": 0, "15–29": 1, "15-29": 1, "a-b": 2, "a–b": 3, "x-y-z": -1, "30-44": -1} {
+	for text, want := range map[string]int{"0-14": 0, "15–29": 1, "15-29": 1, "a-b": 2, "a–b": 3, "x-y-z": -1,
+		"30-44": -1} {
 		if got := indexOf(codes, text); got != want {
 			t.Errorf("%q is code %d, want %d", text, got, want)
 		}

@@ -41,7 +41,8 @@ func collectedAnswer(e *published.Release, place string, q Question, question *r
 func notCollected(e *published.Release) error {
 	if e.Plan.Release().Collection != nil {
 		return errors.New(
-			"collects answers that devices have randomised: ask it for counts, and alone (`dprelease query FOLDER`); its sums and means are in its tables (`dprelease show FOLDER TABLE`)")
+			"collects answers that devices have randomised: ask it for counts, and alone (`dprelease query FOLDER`); " +
+				"its sums and means are in its tables (`dprelease show FOLDER TABLE`)")
 	}
 	return nil
 }

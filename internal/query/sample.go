@@ -12,7 +12,8 @@ import (
 func addsUp(s plan.Sample) error {
 	if s.Partial() {
 		return errors.New(
-			"is a release of a secret sample: the error of the sample does not add up with noise; ask it alone for a count (`dprelease query FOLDER`)")
+			"is a release of a secret sample: the error of the sample does not add up with noise; ask it alone for a " +
+				"count (`dprelease query FOLDER`)")
 	}
 	return nil
 }

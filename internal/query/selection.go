@@ -10,9 +10,12 @@ var selecting = [selection.Kinds]struct {
 	notAdded string
 	singly   bool
 }{
-	selection.KindAll:    {},
-	selection.KindAbove:  {singly: true},
-	selection.KindTop:    {notAdded: "has those cells alone that were chosen, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"},
-	selection.KindGroups: {notAdded: "has those groups alone that a selection has let through, which no sum can rest on: `show FOLDER TABLE` prints them, and with --cell one"},
-	selection.KindTexts:  {notAdded: "has those texts alone that were found, which no sum can rest on: `show FOLDER TABLE` prints them"},
+	selection.KindAll:   {},
+	selection.KindAbove: {singly: true},
+	selection.KindTop: {notAdded: "has those cells alone that were chosen, which no sum can rest on: `show FOLDER " +
+		"TABLE` prints them, and with --cell one"},
+	selection.KindGroups: {notAdded: "has those groups alone that a selection has let through, which no sum can rest " +
+		"on: `show FOLDER TABLE` prints them, and with --cell one"},
+	selection.KindTexts: {notAdded: "has those texts alone that were found, which no sum can rest on: `show FOLDER " +
+		"TABLE` prints them"},
 }

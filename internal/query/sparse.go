@@ -50,7 +50,8 @@ func (a *Answer) fillSparse(ctx context.Context, p *compiled.Compiled, reader *s
 		var cell []int
 		for key, of := range from.selectedCategories(row.at) {
 			if len(of) != 1 {
-				return refuse("only table %s holds this, which has the cells above %s alone: nothing can be added up from it, so give one category of %s", table.Path, budget.Group(table.Sparse.Above), table.By[key])
+				return refuse("only table %s holds this, which has the cells above %s alone: nothing can be added up "+
+					"from it, so give one category of %s", table.Path, budget.Group(table.Sparse.Above), table.By[key])
 			}
 			cell = append(cell, of[0])
 		}
@@ -78,7 +79,8 @@ func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measur
 		contribution := compiled.NewContribution(answer.Measurement, []float64{1}, []int64{1})
 		law := interval.New([]compiled.Contribution{contribution}, a.Confidence, figures, at, 1)
 		out.Unbiased, out.StandardError = float64(answer.Values.Value(at)), math.Sqrt(contribution.Variance)
-		out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.Margin, out.Unbiased+law.Margin, law.Law, law.Attained
+		out.Low, out.High, out.Law, out.Attained = out.Unbiased-law.Margin, out.Unbiased+law.Margin, law.Law,
+			law.Attained
 	default:
 		out.NotAbove, out.Attained = interval.NewNotAbove(table, answer.Measurement)
 		out.High, out.Law = float64(out.NotAbove.Bound), interval.Threshold
@@ -90,7 +92,8 @@ func (a *Answer) sparseRow(reader *synth.Reader, table plan.Table, answer measur
 func (a *Answer) coversText() string {
 	if a.Above > 0 {
 		return fmt.Sprintf(
-			"The table has the cells above %s alone: figures little above that are too large on the mean. Intervals hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), a.Covers)
+			"The table has the cells above %s alone: figures little above that are too large on the mean. Intervals "+
+				"hold over all cells, in the table or not, and cover %s.\n", budget.Group(a.Above), a.Covers)
 	}
 	return "Figures are unbiased estimates, and may be negative. Intervals cover " + a.Covers + ".\n"
 }

@@ -79,7 +79,8 @@ func (q Question) splitStatistic() (kind spec.StatKind, column string, err error
 		}
 	}
 	return 0, "", fmt.Errorf(
-		"statistic %q: expected count, sum=COLUMN or mean=COLUMN; distinct units, chosen cells (top) and quantiles do not add up, neither over cells nor over releases", q.Statistic)
+		"statistic %q: expected count, sum=COLUMN or mean=COLUMN; distinct units, chosen cells (top) and quantiles "+
+			"do not add up, neither over cells nor over releases", q.Statistic)
 }
 
 // Totals answers a question from the published folders of one release or several, each of which must agree with its
@@ -108,8 +109,9 @@ func Totals(ctx context.Context, places []string, q Question, each bool) (*Total
 	}
 	first := all[0]
 	t := &Total{
-		Status: first.edition.Manifest.Status, From: first.plannedTable().From, Statistic: kind.String(), Column: column,
-		By: append([]string{}, q.By...), Where: first.question.conditions, Weighted: first.plannedTable().Weighted,
+		Status: first.edition.Manifest.Status, From: first.plannedTable().From, Statistic: kind.String(),
+		Column: column,
+		By:     append([]string{}, q.By...), Where: first.question.conditions, Weighted: first.plannedTable().Weighted,
 		Confidence: first.plannedTable().Statistics[0].Confidence, Covers: published.NoiseOnly,
 	}
 	for _, c := range all {
@@ -234,7 +236,8 @@ func (c *contribution) withSums(matches []matchingTable, column string) (best ma
 		if !slices.Contains(summed, column) {
 			return best, published.NoSuch("column with sums", column, summed)
 		}
-		return best, fmt.Errorf("no published table that holds all of this has the sum or the mean of %s%s", column, lack)
+		return best, fmt.Errorf("no published table that holds all of this has the sum or the mean of %s%s", column,
+			lack)
 	}
 	return best, nil
 }
@@ -268,7 +271,8 @@ func (c *contribution) setMeans(column string, answers []measured.Measured) erro
 	return c.setColumn(column, answers, func(totals *synth.ColumnTotals, r *contributed, selected [][]int) error {
 		var one bool
 		if r.centre, r.half, one = totals.Centre(selected); !one {
-			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the mean over them has no interval: "+
+			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the "+
+				"mean over them has no interval: "+
 				"ask by what it depends on, or for sum=%s and the count", column, c.plannedTable().Path, column)
 		}
 		r.value, r.rests = totals.AboutCentre(selected)
@@ -388,7 +392,8 @@ func (r *TotalRow) setMean(all []*contribution, i int, known *laws) {
 	var values []float64
 	for _, c := range all {
 		row := c.rows[i]
-		domain.Low, domain.High = min(domain.Low, row.centre-row.half-centre), max(domain.High, row.centre+row.half-centre)
+		domain.Low, domain.High = min(domain.Low, row.centre-row.half-centre),
+			max(domain.High, row.centre+row.half-centre)
 		parts = append(parts, synth.Part{Noise: compiled.NoiseTerms(row.rests), Numerator: 1},
 			synth.Part{Noise: compiled.NoiseTerms(row.countRests), Numerator: row.centre - centre, Denominator: 1})
 		values = append(values, row.value, row.count)

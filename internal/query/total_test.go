@@ -55,7 +55,8 @@ func publishWeek(t *testing.T, dir, name, spec string) string {
 		rows += fmt.Sprintf("%s,%s,%d,%d,%g\n", []string{"walk", "ride", "fly"}[mode], side, 50<<mode, i%42,
 			0.5*float64(1+i%4))
 	}
-	for file, content := range map[string]string{"t.csv": rows, name + ".yaml": strings.ReplaceAll(spec, "NAME", name)} {
+	for file, content := range map[string]string{"t.csv": rows, name + ".yaml": strings.ReplaceAll(spec, "NAME",
+		name)} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -234,8 +235,10 @@ func TestTotalsRefuse(t *testing.T) {
 	unweighted := publishWeek(t, dir, "w3",
 		strings.Replace(weeklySpec, "    weight: {from: w, range: [0, 4], step: 0.5, kind: design}\n", "", 1))
 	sampled := publishWeek(t, dir, "w4",
-		strings.NewReplacer("    weight: {from: w, range: [0, 4], step: 0.5, kind: design}\n", "    sample: {poisson: 1/2}\n",
-			"{rho: 2, split: {a: 1/2, b: 1/2}}", "{epsilon: 2, split: {a: 1/2, b: 1/2}}", ", {mean: pay}, {sum: hours}", "",
+		strings.NewReplacer("    weight: {from: w, range: [0, 4], step: 0.5, kind: design}\n",
+			"    sample: {poisson: 1/2}\n",
+			"{rho: 2, split: {a: 1/2, b: 1/2}}", "{epsilon: 2, split: {a: 1/2, b: 1/2}}",
+			", {mean: pay}, {sum: hours}", "",
 			", {sum: hours}, {sum: pay}", "", ", {sum: pay}", "").Replace(weeklySpec))
 	for _, c := range []struct {
 		places    []string
@@ -252,7 +255,8 @@ func TestTotalsRefuse(t *testing.T) {
 		{[]string{first}, "sum=pya", `did you mean "pay"`, nil},
 		{[]string{first}, "mean=pay", "range of pay differs", []string{"mode=ride,fly"}},
 	} {
-		_, err := Totals(t.Context(), c.places, Question{By: []string{"side"}, Where: c.where, Statistic: c.statistic}, false)
+		_, err := Totals(t.Context(), c.places, Question{By: []string{"side"}, Where: c.where, Statistic: c.statistic},
+			false)
 		if ending.Of(err).Exit != verdict.ExitSpec || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%v %s: %v, expected %q", c.places, c.statistic, err, c.says)
 		}

@@ -56,7 +56,8 @@ func (t *Total) Write(w io.Writer) error {
 		}
 		rows = append(rows, append(line, value, deviation, between))
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n\n%s\n%s", t.title(), published.StatusLine(t.Status), screen.Aligned(rows, len(keys)),
+	_, err := fmt.Fprintf(w, "%s%s\n\n%s\n%s", t.title(), published.StatusLine(t.Status),
+		screen.Aligned(rows, len(keys)),
 		t.notes())
 	return err
 }
@@ -94,7 +95,8 @@ func (t *Total) notes() string {
 		b.WriteString(".\n")
 	}
 	if len(t.Releases) > 1 && !t.isByRelease() {
-		b.WriteString("The noise of each release was drawn independently, so variances add up. A row that lies in several releases is counted in each.\n")
+		b.WriteString("The noise of each release was drawn independently, so variances add up. A row that lies in " +
+			"several releases is counted in each.\n")
 	}
 	levels, unbounded := attainedConfidence{}, false
 	for _, r := range t.Rows {
@@ -102,9 +104,12 @@ func (t *Total) notes() string {
 		unbounded = unbounded || r.Flag != ""
 	}
 	b.WriteString(levels.intervalSentences(
-		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact figure with a probability of %s or more.\n"},
-		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact figure with a probability of %s or more.\n"},
-		lawText{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact mean with a probability of %s.\n"},
+		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact figure with a " +
+			"probability of %s or more.\n"},
+		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact figure with a " +
+			"probability of %s or more.\n"},
+		lawText{RatioLaw, "Intervals by inverting the law of the sum and the count (Fieller): each covers the exact " +
+			"mean with a probability of %s.\n"},
 	))
 	if unbounded {
 		b.WriteString("Where the interval says nothing, the noise rules out no possible value of the mean.\n")

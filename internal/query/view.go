@@ -107,14 +107,19 @@ func (a *Answer) notes() string {
 // noiseNotes returns the notes of an answer with noise: from how many cells, and with which confidence their intervals
 // hold.
 func (a *Answer) noiseNotes(cells string, levels attainedConfidence) string {
-	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells, listMeasurements(a.Measurements))
+	text := fmt.Sprintf("\nFrom table %s, %s a figure; noise of %s.\n", a.Table, cells,
+		listMeasurements(a.Measurements))
 	if a.Bounded != "" {
 		text += fmt.Sprintf("The table counts %s; no other table holds these counts.\n", a.Bounded)
 	}
 	text += levels.intervalSentences(
-		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact count with a probability of %s or more.\n"},
-		lawText{interval.Threshold, "A cell that is “not above” the threshold is not published, and need not be empty. If a cell had more rows than the upper end of its interval, its noisy count would be above the threshold, and so published, with a probability of %s or more.\n"},
-		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact count with a probability of %s or more.\n"},
+		lawText{interval.Exact, "Intervals by the exact law of the noise: each covers the exact count with a " +
+			"probability of %s or more.\n"},
+		lawText{interval.Threshold, "A cell that is “not above” the threshold is not published, and need not be " +
+			"empty. If a cell had more rows than the upper end of its interval, its noisy count would be above the " +
+			"threshold, and so published, with a probability of %s or more.\n"},
+		lawText{interval.Bounded, "Intervals by the law of the weighted noise: each covers the exact count with a " +
+			"probability of %s or more.\n"},
 	)
 	same, more := 0, 0
 	for _, o := range a.Others {
@@ -124,7 +129,8 @@ func (a *Answer) noiseNotes(cells string, levels attainedConfidence) string {
 		case more == 5:
 		default:
 			more++
-			text += fmt.Sprintf("Table %s holds these counts too; its own answer would have a standard error of %s.\n", o.Table,
+			text += fmt.Sprintf("Table %s holds these counts too; its own answer would have a standard error of %s.\n",
+				o.Table,
 				screen.Figure(o.StandardError, screen.Decimals(o.StandardError, false)))
 		}
 	}

@@ -18,7 +18,8 @@ func TestReadIsBounded(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	var large *TooLarge
-	if _, err := Read(path, 3); !errors.As(err, &large) || !strings.Contains(err.Error(), "it holds more than 3 bytes") {
+	if _, err := Read(path, 3); !errors.As(err, &large) ||
+		!strings.Contains(err.Error(), "it holds more than 3 bytes") {
 		t.Errorf("a file of four bytes, of which three are read: %v", err)
 	}
 	for _, other := range []string{dir, os.DevNull} {

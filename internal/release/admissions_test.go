@@ -48,8 +48,9 @@ func hospitalStays(patients int) []stay {
 			if s.born.AddDate(s.age, 0, 0).After(s.admitted) {
 				s.age--
 			}
-			s.hospitalName, s.icdBlock = []string{"h1", "h2"}[s.hospital], map[string]string{"R69": "R50-R69", "A00": "A00-A09",
-				"B20": "B20-B24"}[s.icd]
+			s.hospitalName, s.icdBlock = []string{"h1", "h2"}[s.hospital],
+				map[string]string{"R69": "R50-R69", "A00": "A00-A09",
+					"B20": "B20-B24"}[s.icd]
 			all = append(all, s)
 		}
 	}
@@ -98,8 +99,9 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 	files := map[string]string{
 		"adm/2025-01.csv.gz": zipText(t, parts[0].String()), "adm/2025-02.csv.gz": zipText(t, parts[1].String()),
 		"hospitals.csv": "code,label,region\nh1,General,east\nh2,St Mary,west\n",
-		"icd10.csv":     "code,label,block,chapter\nR69,Illness,R50-R69,XVIII\nA00,Cholera,A00-A09,I\nB20,HIV,B20-B24,I\n",
-		"policy.yaml":   "account: hospital-patients\nprotects: patient\nneighbours: add-remove\ncap: {rho: 1000000000}\n",
+		"icd10.csv": "code,label,block,chapter\nR69,Illness,R50-R69,XVIII\nA00,Cholera,A00-A09,I\n" +
+			"B20,HIV,B20-B24,I\n",
+		"policy.yaml": "account: hospital-patients\nprotects: patient\nneighbours: add-remove\ncap: {rho: 1000000000}\n",
 	}
 	for budget, exactly := range map[string]bool{"rho: 1/8": false, "rho: 100": true} {
 		t.Run(budget, func(t *testing.T) {
@@ -116,7 +118,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 			}
 			for _, name := range []string{"report.md", "report.html", "report.json"} {
 				page, err := os.ReadFile(filepath.Join(place, name))
-				if err != nil || !strings.Contains(strings.NewReplacer("\\", "", "&lt;", "<", "u003c", "<").Replace(string(page)),
+				if err != nil || !strings.Contains(strings.NewReplacer("\\", "", "&lt;", "<", "u003c",
+					"<").Replace(string(page)),
 					condition) {
 					t.Errorf("%s does not say which rows count (%v)", name, err)
 				}
@@ -130,7 +133,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 						seen = append(seen, s.patient)
 					}
 				}
-				if got := readFigure(t, filepath.Join(place, "tables", "patients.parquet"), int64(i), "units"); got.value == nil ||
+				if got := readFigure(t, filepath.Join(place, "tables", "patients.parquet"), int64(i),
+					"units"); got.value == nil ||
 					math.Abs(*got.value-float64(len(seen))) > 2 {
 					t.Errorf("units of %s: %v, want %d", hospital, got.value, len(seen))
 				}
@@ -147,7 +151,8 @@ func TestTheAdmissionsRunFromEndToEnd(t *testing.T) {
 					if band == 11 {
 						continue // [110, 110] of its own
 					}
-					if got := readFigure(t, filepath.Join(place, "tables", "diagnosis.parquet"), at, "count"); got.value == nil ||
+					if got := readFigure(t, filepath.Join(place, "tables", "diagnosis.parquet"), at,
+						"count"); got.value == nil ||
 						math.Abs(*got.value-float64(n)) > 2 {
 						t.Errorf("stays of %s at %d0: %v, want %d", block, band, *got.value, n)
 					}

@@ -169,7 +169,8 @@ func noiseOn(p *compiled.Compiled, runs float64, weight func(plan.Table) float64
 		for _, t := range p.Tables {
 			part, has := 1.0, 0
 			for _, f := range p.Query(t).Factors {
-				if slices.ContainsFunc(m.Query.Factors, func(g plan.Factor) bool { return g.Attribute == f.Attribute }) {
+				if slices.ContainsFunc(m.Query.Factors,
+					func(g plan.Factor) bool { return g.Attribute == f.Attribute }) {
 					has++
 				} else {
 					part /= size(f)
@@ -271,7 +272,8 @@ func TestAdultAccuracy(t *testing.T) {
 					classes[name].add(s, r, n)
 				}
 				// The plan's errors and margins have seven digits, rounded up.
-				if r.Count != int64(math.Round(max(r.Unbiased, 0))) || !closeTo(r.StandardError, s.StandardError, 2e-6) ||
+				if r.Count != int64(math.Round(max(r.Unbiased, 0))) ||
+					!closeTo(r.StandardError, s.StandardError, 2e-6) ||
 					!closeTo((r.High-r.Low)/2, s.Margin, 2e-6) || !closeTo((r.High+r.Low)/2, r.Unbiased, 1e-9) {
 					t.Fatalf("%s: published figures do not belong together: %+v", table.Path, r)
 				}
@@ -311,7 +313,8 @@ func holdErrors(t *testing.T, p *compiled.Compiled, runs float64, classes map[st
 			t.Errorf("%s: the plan predicts squares of %g, the theory of residuals %g", name, c.predicted, expected)
 		}
 		t.Logf("%-8s %6d cells: root mean squared error %.3f, predicted %.3f; %.4f of it in squares, the bar is ±%.4f",
-			name, c.cells, math.Sqrt(c.squares/float64(c.cells)), math.Sqrt(c.predicted/float64(c.cells)), c.squares/c.predicted,
+			name, c.cells, math.Sqrt(c.squares/float64(c.cells)), math.Sqrt(c.predicted/float64(c.cells)),
+			c.squares/c.predicted,
 			law.bar(exponent)/c.predicted)
 		if math.Abs(c.squares-c.predicted) > law.bar(exponent) {
 			t.Errorf("%s: the mean squared error is %.4f of predicted, beyond ±%.4f", name, c.squares/c.predicted,
@@ -336,7 +339,8 @@ func holdCoverage(t *testing.T, p *compiled.Compiled, runs float64, c *class) {
 	level := c.attained / float64(c.cells)
 	deviation := math.Sqrt(level*(1-level)*correlated.squares()) / float64(c.cells)
 	off := float64(c.covered)/float64(c.cells) - level
-	t.Logf("coverage %.4f where the laws attain %.4f, z = %+.2f of a deviation of %.5f", level+off, level, off/deviation,
+	t.Logf("coverage %.4f where the laws attain %.4f, z = %+.2f of a deviation of %.5f", level+off, level,
+		off/deviation,
 		deviation)
 	if math.Abs(off) > z*deviation {
 		t.Errorf("coverage is off by %.4f", off)

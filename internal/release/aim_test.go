@@ -36,7 +36,8 @@ func TestRoundsBeyondTheBlockMakeNoMicrodata(t *testing.T) {
 	for i := range rounds {
 		turn := rounds[i].Mechanisms
 		turn.Noise.Parameter = new(big.Rat).Quo(turn.Noise.Parameter, big.NewRat(2, 1))
-		m, err := adaptive.Answer(o.Plan.Plan(), o.Plan.Synthetic[0], i, rounds[i].Choice, v.Rounds[0].Classes, turn.Noise)
+		m, err := adaptive.Answer(o.Plan.Plan(), o.Plan.Synthetic[0], i, rounds[i].Choice, v.Rounds[0].Classes,
+			turn.Noise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,8 @@ func TestJournalledOracleKeepsToItsBlock(t *testing.T) {
 	s := o.Plan.Synthetic[0]
 	most := func(part *big.Rat) budget.Mechanism { // noise with this part of the block's ρ
 		how := s.Noise
-		how.Parameter = new(big.Rat).Quo(new(big.Rat).Mul(how.Parameter, how.Rho()), new(big.Rat).Mul(part, s.Block.Rho()))
+		how.Parameter = new(big.Rat).Quo(new(big.Rat).Mul(how.Parameter, how.Rho()),
+			new(big.Rat).Mul(part, s.Block.Rho()))
 		return how
 	}
 	path := statePathOf(t, o, opt, state.JournalFile)

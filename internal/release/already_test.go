@@ -101,7 +101,10 @@ func TestAbandonedAfterItsDebit(t *testing.T) {
 	o := releasetest.Trips(t)
 	opt := optionsOf(o, "out")
 	crashAfterDebit(t, o, opt)
-	o.AskLedger(t, func(ctx context.Context, l *ledger.Ledger) error { return l.Abandon(ctx, "trips", "trips", "lost") })
+	o.AskLedger(t, func(ctx context.Context, l *ledger.Ledger) error {
+		return l.Abandon(ctx, "trips", "trips",
+			"lost")
+	})
 	_, err := Run(t.Context(), o.Plan, opt)
 	wantsCode(t, "run", err, verdict.ExitName, "abandoned")
 	if strings.Contains(err.Error(), "resumes") {
@@ -125,7 +128,10 @@ func TestAbandonedWhileItIsDrawn(t *testing.T) {
 	opt.Log = nil
 	a.options.Log = releasetest.LogThat(func(message string) {
 		if message == "measurements sealed" {
-			o.AskLedger(t, func(ctx context.Context, l *ledger.Ledger) error { return l.Abandon(ctx, "trips", "trips", "lost") })
+			o.AskLedger(t, func(ctx context.Context, l *ledger.Ledger) error {
+				return l.Abandon(ctx, "trips", "trips",
+					"lost")
+			})
 		}
 	})
 	err = a.measure(t.Context())

@@ -148,7 +148,8 @@ func TestAPlanWithoutItsWordsIsNeitherApprovedNorMeasured(t *testing.T) {
 	if err != nil || p.Release().Words != nil {
 		t.Fatalf("words %+v, %v", p.Release().Words, err)
 	}
-	_, _, err = o.signedOptions().Account().Approve(t.Context(), p, path, account.Approval{Role: "officer", Key: o.carl})
+	_, _, err = o.signedOptions().Account().Approve(t.Context(), p, path,
+		account.Approval{Role: "officer", Key: o.carl})
 	if !errors.Is(err, plan.ErrNoWords) {
 		t.Errorf("approving: %v", err)
 	}

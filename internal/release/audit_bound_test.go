@@ -149,7 +149,8 @@ func chancesAreBounds(t *testing.T, f figure, p1, p0 float64, trials int) {
 		gotAbove, gotNot := f.chances(share*expected, p1, p0, trials)
 		for _, c := range []struct{ got, want float64 }{{gotAbove, above}, {gotNot, notAbove}} {
 			if c.got < c.want*(1-1e-6) || c.got > 1.4*c.want {
-				t.Errorf("%v, %d trials, bound %g: the chance is %g, expected %g to 1.4 times that", f, trials, share*expected,
+				t.Errorf("%v, %d trials, bound %g: the chance is %g, expected %g to 1.4 times that", f, trials,
+					share*expected,
 					c.got, c.want)
 			}
 		}

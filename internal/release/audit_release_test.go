@@ -199,7 +199,8 @@ func (a audited) published(t *testing.T, p *compiled.Compiled, planted []bool) [
 	for i := range own {
 		own[i] = make([]int64, a.blocks())
 		found := 0
-		for _, row := range releasetest.ReadTable(t, filepath.Join(result.Folder, "tables", fmt.Sprintf("m%d.parquet", i)),
+		for _, row := range releasetest.ReadTable(t,
+			filepath.Join(result.Folder, "tables", fmt.Sprintf("m%d.parquet", i)),
 			by[i]) {
 			if block, ok := ownBlock(t, by[i], row.Keys); ok {
 				own[i][block] = int64(row.Unbiased)
@@ -269,7 +270,8 @@ func newDrawer(t testing.TB, p *compiled.Compiled, runs int) *drawer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.ledger.Close() })
-	if err := d.ledger.Init(t.Context(), ledger.Policy{Account: "audit", Terms: d.charge.Terms, Cap: limit}); err != nil {
+	if err := d.ledger.Init(t.Context(), ledger.Policy{Account: "audit", Terms: d.charge.Terms,
+		Cap: limit}); err != nil {
 		t.Fatal(err)
 	}
 	return d

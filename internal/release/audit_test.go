@@ -145,7 +145,8 @@ func withinGuarantee(t *testing.T, a audited, p *compiled.Compiled) {
 	}
 	b, err := loss.EpsilonAt(mustRat(t, p.Guarantee.Delta))
 	if limit, _ := promised.Float64(); err != nil || b.Value > limit || limit < leastEpsilon {
-		t.Errorf("the measurements together have ε = %g (%v), and the guarantee says %g; an audit wants %d or more", b.Value,
+		t.Errorf("the measurements together have ε = %g (%v), and the guarantee says %g; an audit wants %d or more",
+			b.Value,
 			err, limit, leastEpsilon)
 	}
 	if d := deltaAt(t, loss, a.epsilon0); d < leastDelta {
@@ -207,7 +208,8 @@ func (au audit) passes(t *testing.T, m budget.Mechanism, seen frequencies, trial
 	t.Logf("claim %.4f, lower bound %.4f (%.3f of it); above its claim with probability below %.0e, under %g of it with %.0e",
 		au.claim, bound, bound/au.claim, alarm, alive, dead)
 	if alarm > mostWrong || dead > mostWrong {
-		t.Errorf("by the laws of its noise and %d trials a side, its bound is above the claim with probability %.0e and too low with %.0e", trials, alarm, dead)
+		t.Errorf("by the laws of its noise and %d trials a side, its bound is above the claim with probability %.0e "+
+			"and too low with %.0e", trials, alarm, dead)
 	}
 	if seen.likely.trials != trials || seen.unlikely.trials != trials {
 		t.Errorf("there were %v trials, expected %d on either side", seen, trials)
@@ -316,14 +318,16 @@ func TestAuditPublished(t *testing.T) {
 	}{
 		{"one table, ε", false, audited{neighbours: spec.AddRemove, budget: "epsilon: 1", maxRows: 2, marginals: 1,
 			trials: 100000}},
-		{"one table, ε, replace", false, audited{neighbours: spec.Replace, budget: "epsilon: 3", maxRows: 2, marginals: 1,
-			trials: 120000}},
+		{"one table, ε, replace", false, audited{neighbours: spec.Replace, budget: "epsilon: 3", maxRows: 2,
+			marginals: 1,
+			trials:    120000}},
 		{"two tables, ε", true, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 2,
 			trials: 120000}},
 		{"two tables, ε δ", false, audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 4, marginals: 2,
 			trials: 200000, epsilon0: 0.5}},
-		{"one table, ε δ, replace", true, audited{neighbours: spec.Replace, budget: approximate, maxRows: 3, marginals: 1,
-			trials: 100000, epsilon0: 0.5}},
+		{"one table, ε δ, replace", true, audited{neighbours: spec.Replace, budget: approximate, maxRows: 3,
+			marginals: 1,
+			trials:    100000, epsilon0: 0.5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			releasetest.SkipLong(t, c.long)
@@ -344,8 +348,9 @@ func TestAuditComposition(t *testing.T) {
 	}{
 		{"ε", true, audited{neighbours: spec.AddRemove, budget: "epsilon: 3", maxRows: 2, marginals: 3, trials: 300000,
 			runs: 100}},
-		{"ε, replace", true, audited{neighbours: spec.Replace, budget: "epsilon: 4", maxRows: 1, marginals: 2, trials: 300000,
-			runs: 100}},
+		{"ε, replace", true, audited{neighbours: spec.Replace, budget: "epsilon: 4", maxRows: 1, marginals: 2,
+			trials: 300000,
+			runs:   100}},
 		{"ε δ", true, audited{neighbours: spec.AddRemove, budget: approximate, maxRows: 3, marginals: 3, trials: 100000,
 			epsilon0: 0.5, runs: 100}},
 		{"ε δ, replace", false, audited{neighbours: spec.Replace, budget: approximate, maxRows: 2, marginals: 3,

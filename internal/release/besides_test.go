@@ -22,7 +22,8 @@ import (
 // the listed columns that they name and follow how these depend on each other, every other table is what it is without
 // them, all of it verifies, and what reads a release reads it.
 func TestMicrodataOfATableWithSelectedCells(t *testing.T) {
-	for i, of := range [][2]string{{"add-remove", "mst"}, {"replace", "tables"}, {"replace", "mst"}, {"replace", "aim"}} {
+	for i, of := range [][2]string{{"add-remove", "mst"}, {"replace", "tables"}, {"replace", "mst"},
+		{"replace", "aim"}} {
 		t.Run(of[0]+" "+of[1], func(t *testing.T) {
 			releasetest.SkipLong(t, i > 1)
 			o := releasetest.Shop(t, of[0], of[1])
@@ -115,10 +116,12 @@ func TestSelectedCellsOfLinkedTables(t *testing.T) {
 	}
 	word := "word: {values: {discover: {max_length: 20}}, unknown: drop}, "
 	files["release.yaml"] = strings.NewReplacer(
-		"{rho: 40,", "{epsilon: 40, delta: 1e-9,", "columns: {age", "columns: {"+word+"age", "columns: {area", "columns: {"+
+		"{rho: 40,", "{epsilon: 40, delta: 1e-9,", "columns: {age", "columns: {"+word+"age", "columns: {area",
+		"columns: {"+
 			word+"area",
 		"budget: tables}}\n", "budget: tables}, homes: {table: households, by: [word], stats: [units], budget: tables}, "+
-			"common: {table: persons, by: [age, sex], top: 2, budget: tables}, names: {table: persons, by: [word, sex], stats: [units], per_unit: {groups: 2}, budget: tables}}\n",
+			"common: {table: persons, by: [age, sex], top: 2, budget: tables}, names: {table: persons, by: [word, "+
+			"sex], stats: [units], per_unit: {groups: 2}, budget: tables}}\n",
 		"parent: households,", "by: [age, sex], parent: households,", "{budget: homes,",
 		"{by: [area, tenure, half], budget: homes,",
 	).Replace(files["release.yaml"])

@@ -33,7 +33,8 @@ var sizeRanges = map[string]struct{ turnover, least, most int }{
 func companies(n int) []company {
 	all := make([]company, n)
 	for i := range all {
-		size := []string{"micro", "micro", "micro", "micro", "micro", "micro", "micro", "micro", "small", "small", "small",
+		size := []string{"micro", "micro", "micro", "micro", "micro", "micro", "micro", "micro", "small", "small",
+			"small",
 			"small", "medium", "medium", "large"}[i%15]
 		r := sizeRanges[size]
 		share := float64(i*7919%n) / float64(n) // evenly spread, in no order
@@ -74,9 +75,11 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 	}
 	spec := strings.Replace(string(text), "{parquet: abs/2025.parquet}", "{csv: t.csv}", 1)
 	files := map[string]string{
-		"policy.yaml": "account: business-register\nprotects: enterprise\nneighbours: replace\ncap: {epsilon: 1000000000}\n",
-		"t.csv":       rows.String(), "register.csv": register.String(),
-		"nace2.csv": "division,label,section,section_label\n01,Crops,A,Agriculture\n02,Forestry,A,Agriculture\n05,Coal,B,Mining\n06,Oil,B,Mining\n10,Food,C,Manufacturing\n",
+		"policy.yaml": "account: business-register\nprotects: enterprise\nneighbours: replace\n" +
+			"cap: {epsilon: 1000000000}\n",
+		"t.csv": rows.String(), "register.csv": register.String(),
+		"nace2.csv": "division,label,section,section_label\n01,Crops,A,Agriculture\n02,Forestry,A,Agriculture\n" +
+			"05,Coal,B,Mining\n06,Oil,B,Mining\n10,Food,C,Manufacturing\n",
 	}
 	for budget, exactly := range map[string]bool{"epsilon: 4": false, "epsilon: 1000": true} {
 		t.Run(budget, func(t *testing.T) {
@@ -126,7 +129,8 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 							t.Errorf("%s of %s, %s: %v, want %v", name, section, size, *got.value, want)
 						}
 						if testing.Verbose() {
-							t.Logf("%-8s %-7s %-16s %14.0f, of the rows %14.0f, in %14.0f … %14.0f %s", section, size, name, *got.value,
+							t.Logf("%-8s %-7s %-16s %14.0f, of the rows %14.0f, in %14.0f … %14.0f %s", section, size,
+								name, *got.value,
 								want, *got.low, *got.high, got.flag)
 						}
 					}
@@ -145,7 +149,8 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 						turnover, staff = turnover+float64(c.clamped().turnover), staff+float64(c.clamped().staff)
 					}
 				}
-				got, want := readFigure(t, filepath.Join(place, "tables", "per_head.parquet"), int64(at), "turnover_per_head"),
+				got, want := readFigure(t, filepath.Join(place, "tables", "per_head.parquet"), int64(at),
+					"turnover_per_head"),
 					turnover/staff
 				if got.value == nil || exactly && math.Abs(*got.value-want) > 1e-2*want || !exactly &&
 					math.Abs(*got.value-want) > want {

@@ -158,7 +158,8 @@ func TestKeysThatNothingNeedsAreCleaned(t *testing.T) {
 			defer open.Close()
 			makeOld(t, opt.StateDir(), 31)
 			states, err := state.Clean(t.Context(), opt.StateDir(), opt.Account(), state.Days, false)
-			if err != nil || len(states) != 1 || !slices.Contains(states[0].Holds, "key") || states[0].Release != "trips" {
+			if err != nil || len(states) != 1 || !slices.Contains(states[0].Holds, "key") ||
+				states[0].Release != "trips" {
 				t.Fatalf("%+v, %v", states, err)
 			}
 			wantCleaned(t, []string{states[0].Status + " " + states[0].Why}, c.says)

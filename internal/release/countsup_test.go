@@ -36,7 +36,8 @@ func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 			return mode == k[0] && age <= releasetest.LastAge(k[1])
 		},
 		"both": func(mode, side string, age int, k []string) bool {
-			return slices.Index(order["mode"], mode) <= slices.Index(order["mode"], k[0]) && age <= releasetest.LastAge(k[1]) &&
+			return slices.Index(order["mode"], mode) <= slices.Index(order["mode"], k[0]) &&
+				age <= releasetest.LastAge(k[1]) &&
 				side == k[2]
 		},
 		"plain": func(_, side string, _ int, k []string) bool { return side == k[0] },
@@ -79,7 +80,8 @@ func TestRunningSumsAreComparedWithRunningSums(t *testing.T) {
 				t.Errorf("%s of %s: %v, want %v", what, got.Path, pair[0], pair[1])
 			}
 		}
-		if up := got.Path != "plain"; up != (got.L1OverN == nil) || up != (got.TVD == nil) || up != (got.CountsUp != nil) {
+		if up := got.Path != "plain"; up != (got.L1OverN == nil) || up != (got.TVD == nil) ||
+			up != (got.CountsUp != nil) {
 			t.Errorf("%s: counts up along %v, L1/N %v", got.Path, got.CountsUp, got.L1OverN)
 		}
 	}

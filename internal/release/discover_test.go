@@ -212,7 +212,8 @@ func TestTypesOfPublishedKeysDoNotDependOnWhatIsSelected(t *testing.T) {
 				"{discover: {max_length: "+length+"}}, type: integer",
 				", split: {words: 2/3, rest: 1/3}", "", ", budget: words", "",
 				"  sides: {by: [side], stats: [units], budget: rest}\n", "").Replace(releasetest.WordSpec)
-			o := releasetest.With(t, text, strings.ReplaceAll(releasetest.WordPolicy, "NEIGHBOURS", "add-remove"), rows.String())
+			o := releasetest.With(t, text, strings.ReplaceAll(releasetest.WordPolicy, "NEIGHBOURS", "add-remove"),
+				rows.String())
 			_, place := runRelease(t, o)
 			f, err := os.Open(filepath.Join(place, "tables", "words.parquet"))
 			if err != nil {
@@ -238,7 +239,8 @@ func TestTypesOfPublishedKeysDoNotDependOnWhatIsSelected(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if says := bytes.Contains(page, []byte("No number is published: no group was selected")); says != (many == 1) ||
+			if says := bytes.Contains(page,
+				[]byte("No number is published: no group was selected")); says != (many == 1) ||
 				bytes.Contains(page, []byte("Of the 0")) {
 				t.Errorf("%d customers: the report says that nothing is published: %v", many, says)
 			}

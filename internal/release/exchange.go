@@ -52,7 +52,8 @@ func checkRounds(p *compiled.Compiled, model, dir string) error {
 	if dir == "" {
 		return refuseHolder(
 			p,
-			fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder that they share with --rounds DIR, and measure at the same time",
+			fmt.Sprintf("has the model %s, each round of which needs the answers of all holders: name the folder "+
+				"that they share with --rounds DIR, and measure at the same time",
 				model),
 		)
 	}

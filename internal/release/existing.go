@@ -149,7 +149,8 @@ func checkDebit(ctx context.Context, l *ledger.Ledger, place string, record ledg
 	err := l.Contains(ctx, record)
 	if notHeld := new(ledger.NotHeld); errors.As(err, &notHeld) {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
+			Why: fmt.Sprintf("was not paid for from the configured ledger, which does not hold entry %.12s of "+
+				"release %s: it is an older copy, or another ledger", record.Proof.Hash, record.Release)}
 	}
 	if err != nil { // it is altered itself, or cannot be read
 		return err
@@ -161,7 +162,8 @@ func checkDebit(ctx context.Context, l *ledger.Ledger, place string, record ledg
 	for _, r := range account.Releases {
 		if r.Account == record.Account && r.Release == record.Release && r.PlanHash == record.PlanHash &&
 			(r.State == ledger.Abandoned || r.State == ledger.Withdrawn) {
-			return &ledger.Closed{Account: r.Account, Release: r.Release, Date: r.Debited, State: r.State, Since: r.Date,
+			return &ledger.Closed{Account: r.Account, Release: r.Release, Date: r.Debited, State: r.State,
+				Since:  r.Date,
 				Reason: r.Reason}
 		}
 	}
@@ -185,7 +187,8 @@ func (o Options) checkPaid(ctx context.Context, place string, record ledger.Reco
 	}
 	if o.Office != nil && record.Proof.Office != o.Office.Public() {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was debited in a ledger that the office's key (fingerprint %s) does not sign, so it is not signed with that key", o.Office.Public().Fingerprint())}
+			Why: fmt.Sprintf("was debited in a ledger that the office's key (fingerprint %s) does not sign, so it is "+
+				"not signed with that key", o.Office.Public().Fingerprint())}
 	}
 	if o.Ledger == "" {
 		return nil

@@ -16,7 +16,8 @@ type PracticeRefused struct {
 }
 
 func (e *PracticeRefused) Error() string {
-	return fmt.Sprintf("%s\nThis is a practice account (in %s), opened by the first release that used it with room for %d like that one: go on practising in another folder (--out DIR), or configure a ledger (--ledger FILE)",
+	return fmt.Sprintf("%s\nThis is a practice account (in %s), opened by the first release that used it with room "+
+		"for %d like that one: go on practising in another folder (--out DIR), or configure a ledger (--ledger FILE)",
 		e.Err, e.Ledger, practiceReleases)
 }
 func (e *PracticeRefused) Unwrap() error { return e.Err }
@@ -57,10 +58,12 @@ type Spent struct {
 
 func (e *Spent) Error() string {
 	if e.Lost {
-		return e.Err.Error() + " (the budget is spent, and the noise key is gone, as the spec says `resume: never`: this release is lost; give the next one a new name)"
+		return e.Err.Error() + " (the budget is spent, and the noise key is gone, as the spec says `resume: never`: " +
+			"this release is lost; give the next one a new name)"
 	}
 	if e.Stuck() {
-		return e.Err.Error() + " (the budget is spent; once that is put right, run again and the release resumes to the same noise; or give it up: dprelease ledger abandon)"
+		return e.Err.Error() + " (the budget is spent; once that is put right, run again and the release resumes to " +
+			"the same noise; or give it up: dprelease ledger abandon)"
 	}
 	return e.Err.Error() + " (the budget is spent; run again and the release resumes to the same noise)"
 }
@@ -89,7 +92,9 @@ func (e *Spent) Verdict() verdict.Verdict {
 type InputChanged struct{ Release, Date string }
 
 func (e *InputChanged) Error() string {
-	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state directory): put the files back as they were, or give the corrected release a new name (and a new debit)", e.Release, e.Date)
+	return fmt.Sprintf("release %s was debited on %s for other data than the sources hold now (or from another state "+
+		"directory): put the files back as they were, or give the corrected release a new name (and a new debit)",
+		e.Release, e.Date)
 }
 
 // ShareRefused reports a share that is not added to the others.

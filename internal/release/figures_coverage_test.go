@@ -89,7 +89,8 @@ const (
 )
 
 var figureSettings = []figureSetting{
-	{name: "moments, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: moments, known: plainRange, gauss: true,
+	{name: "moments, ρ", budget: "{rho: 1}", long: true, table: "unit: row", more: moments, known: plainRange,
+		gauss:   true,
 		planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
 	{name: "moments in strata, pure", budget: "{epsilon: 4}", table: "unit: row", more: moments, known: strata,
 		planted: true, smooth: []string{"x_sum", "x_mean", "x_variance", "x_deviation"}},
@@ -107,8 +108,9 @@ var figureSettings = []figureSetting{
 		more:  `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 20%, 30%, 40%, 50%, 60%, 70%, 80%, 90%]}]}`,
 		known: plainRange, read: countsOfBins, planted: true},
 	{name: "quantiles from a strategy, ρ", budget: "{rho: 8}", long: true, table: "unit: row",
-		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: plainRange, gauss: true,
-		read: ofStrategy},
+		more: `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: plainRange,
+		gauss: true,
+		read:  ofStrategy},
 	{name: "quantiles, weighted, ε and δ", budget: "{epsilon: 48, delta: 1e-9}", long: true,
 		table: "unit: row, weight: {from: w, range: [0.5, 4], step: 0.5, kind: design}",
 		more:  `m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%, 80%]}]}`, known: weights,
@@ -151,7 +153,8 @@ func (s figureSetting) plan(t testing.TB) *compiled.Compiled {
 		x = xStrata
 	}
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
-		"\ntables: {t: {source: {csv: t.csv}, " + s.table + ", columns: {" + figureColumns + ", " + x + "}}}\nmarginals: {" +
+		"\ntables: {t: {source: {csv: t.csv}, " + s.table + ", columns: {" + figureColumns + ", " + x +
+		"}}}\nmarginals: {" +
 		s.more + "}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
@@ -410,10 +413,12 @@ func (s figureSetting) judge(t *testing.T, name, group string, f *figureTally) {
 	}
 	held := f.n - f.nulls
 	// A variance of 0 is the least that there can be: its intervals have but one end.
-	large := group != "tiny" && group != "empty" && !(group == "equal" && (name == "x_variance" || name == "x_deviation" || name == "x_cv"))
+	large := group != "tiny" && group != "empty" &&
+		!(group == "equal" && (name == "x_variance" || name == "x_deviation" || name == "x_cv"))
 	if large && slices.Contains(s.smooth, name) && (f.nulls > f.n/10 || releasetest.AtLeast(f.hits, held,
 		figureMost) < figureTail) {
-		t.Errorf("%s of %s groups: %d of %d intervals hold, too many, or too many of the %d are null", name, group, f.hits,
+		t.Errorf("%s of %s groups: %d of %d intervals hold, too many, or too many of the %d are null", name, group,
+			f.hits,
 			held, f.n)
 	}
 	if f.attained[0] > 0 {
@@ -438,7 +443,8 @@ func (s figureSetting) judgeClamping(t *testing.T, group string, f *figureTally)
 	t.Helper()
 	n := float64(f.n)
 	deviation := f.deviations / n
-	t.Logf("x_sum of %s groups: %.2f of all rows, %.2f once they are bounded and clamped, without noise; published %.2f on the mean, one with a standard error of %.1f", group, f.raw/n, f.truth/n, f.estimates/n, deviation)
+	t.Logf("x_sum of %s groups: %.2f of all rows, %.2f once they are bounded and clamped, without noise; published "+
+		"%.2f on the mean, one with a standard error of %.1f", group, f.raw/n, f.truth/n, f.estimates/n, deviation)
 	if bias := math.Abs(f.truth-f.raw) / deviation; group == "heavy" && bias < 2*errorsBar*math.Sqrt(n) {
 		t.Errorf("what is clamped of heavy groups, %.2f, could not be told from noise", (f.truth-f.raw)/n)
 	}
@@ -502,12 +508,14 @@ func (s figureSetting) mistakes(p *compiled.Compiled) []figureMistake {
 		return func(sealed *measured.Sealed, use func(*measured.Sealed)) { use(claiming(sealed, less, of)) }
 	}
 	if s.read != "" {
-		twice := claims(big.NewRat(2, 1), func(m plan.Measurement) bool { return m.Query.Counted.Kind() == counted.KindBins })
+		twice := claims(big.NewRat(2, 1),
+			func(m plan.Measurement) bool { return m.Query.Counted.Kind() == counted.KindBins })
 		return []figureMistake{{"noise of bins twice as large as it is said to be", len(p.Tables[0].Figures), twice,
 			func(t *testing.T, seen figuresSeen) {
 				// As many rows lie below the least median as above it, so that an interval misses it at least where the
 				// noise there is below −1.96/2 of its deviations: of very many bins, 0.163 of normal noise.
-				findMissed(t, "noise of bins twice as large, the median", seen[[2]string{"x_q50", "skewed"}], 1-0.163+0.01)
+				findMissed(t, "noise of bins twice as large, the median", seen[[2]string{"x_q50", "skewed"}],
+					1-0.163+0.01)
 			}}}
 	}
 	larger := figureMistake{"noise 10 % larger than it is said to be", 1,
@@ -543,7 +551,8 @@ func withShiftedStrata(sealed *measured.Sealed, use func(*measured.Sealed)) {
 // normal, of which P(|Z| ≤ 1.96/1.1) hold, and else by the squares of errors, whose mean is 1.21.
 func (s figureSetting) findLargerNoise(t *testing.T, seen figuresSeen) {
 	if s.gauss {
-		findMissed(t, "noise 10 % larger, x_sum", seen[[2]string{"x_sum", "skewed"}], math.Erf(1.96/1.1/math.Sqrt2)+0.001)
+		findMissed(t, "noise 10 % larger, x_sum", seen[[2]string{"x_sum", "skewed"}],
+			math.Erf(1.96/1.1/math.Sqrt2)+0.001)
 	}
 	sum := seen.pooled("x_sum")
 	if sum.squaresAlarm(s.gauss) == "" {

@@ -50,14 +50,17 @@ func TestTheReportTellsOfEveryRound(t *testing.T) {
 		}
 		told += s.Measured
 		if s.Measured != chosen[s.Name(language.English)] {
-			t.Errorf("%s was measured %d times, of which the report tells %d", s.Name(language.English), chosen[s.Name(language.English)], s.Measured)
+			t.Errorf("%s was measured %d times, of which the report tells %d", s.Name(language.English),
+				chosen[s.Name(language.English)], s.Measured)
 		}
 		if s.Measured > 0 && s.StandardError > least[s.Name(language.English)]*(1+1e-9) {
-			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(language.English), s.StandardError, least[s.Name(language.English)])
+			t.Errorf("%s has a standard error of %g, and was measured with %g", s.Name(language.English),
+				s.StandardError, least[s.Name(language.English)])
 		}
 	}
 	if rounds := len(v.Rounds[0].All); told != rounds || r.Microdata[0].Made != rounds {
-		t.Errorf("the report tells of %d rounds, says %d, and there were %d: %v", told, r.Microdata[0].Made, rounds, chosen)
+		t.Errorf("the report tells of %d rounds, says %d, and there were %d: %v", told, r.Microdata[0].Made, rounds,
+			chosen)
 	}
 	before := slices.DeleteFunc(slices.Clone(r.Microdata[0].Sets), func(s report.Set) bool { return !s.Before })
 	if len(before) != len(method.By) {

@@ -98,7 +98,8 @@ func (b book) checkKey() error {
 	text, err := regular.Read(filepath.Join(b.dir, bookKey), signatureBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return b.unusable("there is no book of this holder's key, which shows what was signed and drawn with it: put the book next to the key again or, if it is lost, make another key (dprelease holder key)")
+		return b.unusable("there is no book of this holder's key, which shows what was signed and drawn with it: put " +
+			"the book next to the key again or, if it is lost, make another key (dprelease holder key)")
 	case err != nil:
 		return fmt.Errorf("the book of the holder's key: %w", err)
 	case strings.TrimSpace(string(text)) != b.key.String():
@@ -157,7 +158,8 @@ func (b book) read(p *compiled.Compiled) (e bookEntry, err error) {
 	}
 	if err != nil || e.Format != bookFormat || e.Plan != p.Hash() ||
 		!bytes.Equal(text, canonical.Must(canonical.Indented(e))) {
-		return e, errors.Join(fmt.Errorf("the book of the holder's key, %s, cannot be read: restore the newest copy", path), err)
+		return e, errors.Join(fmt.Errorf("the book of the holder's key, %s, cannot be read: restore the newest copy",
+			path), err)
 	}
 	return e, nil
 }
@@ -186,7 +188,8 @@ func (b book) nonce(ctx context.Context, p *compiled.Compiled, another bool) (no
 
 // errHasWithdrawn is the error for a plan from which the holder has withdrawn.
 func errHasWithdrawn(p *compiled.Compiled) error {
-	return refuseHolder(p, "was withdrawn from with this key, and others may have measured it without this holder: make another release")
+	return refuseHolder(p, "was withdrawn from with this key, and others may have measured it without this holder: "+
+		"make another release")
 }
 
 // check returns an error if a holder cannot mask with these nonces, by name, of which it has signed its own.
@@ -198,7 +201,8 @@ func (b book) check(p *compiled.Compiled, name string, nonces map[string][]byte)
 	case e.Withdrawn:
 		return e, errHasWithdrawn(p)
 	case !bytes.Equal(e.Nonce, nonces[name]):
-		return e, refuseHolder(p, fmt.Sprintf("has another signature in the folder of the roll than the last one of this key (%s): put the newest there, or sign again", b.dir))
+		return e, refuseHolder(p, fmt.Sprintf("has another signature in the folder of the roll than the last one of "+
+			"this key (%s): put the newest there, or sign again", b.dir))
 	}
 	return e, e.checkOthers(p, nonces)
 }
@@ -219,7 +223,10 @@ func (e *bookEntry) checkOthers(p *compiled.Compiled, nonces map[string][]byte) 
 	if changed == nil {
 		return nil
 	}
-	return refuseHolder(p, fmt.Sprintf("has another signature of %s than the share of this holder was made with: two sums with the same answers of this holder and other noise of others would show more than the plan says. Put the old signature back; or every holder signs with dprelease holder sign --anew and measures again, at another debit",
+	return refuseHolder(p, fmt.Sprintf("has another signature of %s than the share of this holder was made with: two "+
+		"sums with the same answers of this holder and other noise of others would show more than the plan says. Put "+
+		"the old signature back; or every holder signs with dprelease holder sign --anew and measures again, at "+
+		"another debit",
 		strings.Join(changed, ", ")))
 }
 
@@ -235,7 +242,8 @@ func (b book) draw(ctx context.Context, p *compiled.Compiled, nonce []byte, comm
 		case e.Commitment != "" && e.Commitment != commitment:
 			return errDrawnBefore(p)
 		case slices.Contains(e.Sealed, commitment):
-			return refuseHolder(p, "was measured before in this ledger, for an earlier signature, and that share may have left: give it up there (dprelease ledger abandon)")
+			return refuseHolder(p, "was measured before in this ledger, for an earlier signature, and that share may "+
+				"have left: give it up there (dprelease ledger abandon)")
 		}
 		e.Commitment, e.Drawn = commitment, true
 		return nil
@@ -283,14 +291,17 @@ func errSignedMeanwhile(p *compiled.Compiled) error {
 
 // errDrawnBefore is the error for a plan whose answers were drawn for these signatures before, and elsewhere.
 func errDrawnBefore(p *compiled.Compiled) error {
-	return refuseHolder(p, "was measured before with these signatures, with another ledger or state directory: a second draw under the same masks would show the difference. Put the share back; or every holder signs with dprelease holder sign --anew and measures again, at another debit")
+	return refuseHolder(p, "was measured before with these signatures, with another ledger or state directory: a "+
+		"second draw under the same masks would show the difference. Put the share back; or every holder signs with "+
+		"dprelease holder sign --anew and measures again, at another debit")
 }
 
 // withdraw records that the holder takes no part, unless it has drawn.
 func (b book) withdraw(ctx context.Context, p *compiled.Compiled) error {
 	return b.change(ctx, p, func(e *bookEntry) error {
 		if e.Drawn {
-			return refuseHolder(p, "was measured with this key: its share may have left, so it cannot be taken back. Give up the release, and make another one")
+			return refuseHolder(p, "was measured with this key: its share may have left, so it cannot be taken back. "+
+				"Give up the release, and make another one")
 		}
 		e.Withdrawn = true
 		return nil

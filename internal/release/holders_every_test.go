@@ -117,7 +117,8 @@ func testEveryNumber(t *testing.T, errorsOf func(f federation, t *testing.T) []i
 		t.Errorf("%d mistakes were asked for", asked)
 	}
 	missed, alarm := silent.missed(), silent.alarm()
-	t.Logf("one holder without noise in every release: missed with probability below %.0e; found at %.0e", missed, alarm)
+	t.Logf("one holder without noise in every release: missed with probability below %.0e; found at %.0e", missed,
+		alarm)
 	if missed > lawMissed || alarm >= lawTail {
 		t.Errorf("one holder without noise in every release is not noticed, or missed with probability %g", missed)
 	}

@@ -89,7 +89,8 @@ func TestEverythingThatAddsUp(t *testing.T) {
 			}
 			figures := 0
 			for _, table := range readEvaluation(t, o.Out).Tables {
-				t.Logf("%s: RMSE %.3g, by the noise %.3g; %.2f of the intervals hold, by the law %.4f", table.Path, table.RMSE,
+				t.Logf("%s: RMSE %.3g, by the noise %.3g; %.2f of the intervals hold, by the law %.4f", table.Path,
+					table.RMSE,
 					table.Predicted, table.Coverage, table.Attained)
 				if table.Path != "groups" && table.RMSE > 16*table.Predicted { // of whose units some rows are left out
 					t.Errorf("%s: RMSE %g, and the noise has %g", table.Path, table.RMSE, table.Predicted)

@@ -240,7 +240,8 @@ func TestChiTailIsABound(t *testing.T) {
 				}
 			}
 			if tail > chiTail(at.chi, 2)*(1+1e-9) {
-				t.Errorf("%v: χ² of %g has probability %g, and the bound is %g", law.P, at.chi, tail, chiTail(at.chi, 2))
+				t.Errorf("%v: χ² of %g has probability %g, and the bound is %g", law.P, at.chi, tail,
+					chiTail(at.chi, 2))
 			}
 		}
 	}
@@ -260,7 +261,10 @@ func binomialMiss(p, q float64, trials int) float64 {
 	if q > p {
 		p, q = 1-p, 1-q // of misses, which are too few
 	}
-	low := sort.Search(trials+1, func(hits int) bool { return releasetest.AtLeast(trials-hits, trials, 1-p) >= lawTail })
+	low := sort.Search(trials+1, func(hits int) bool {
+		return releasetest.AtLeast(trials-hits, trials,
+			1-p) >= lawTail
+	})
 	return releasetest.AtLeast(low, trials, q)
 }
 
@@ -476,14 +480,18 @@ func TestTrustInAllCostsNothing(t *testing.T) {
 			factor := math.Sqrt(float64(trust.holders) / float64(trust.trusted))
 			one, all := pooled.Tables[0].Statistics[0], f.plan.Tables[0].Statistics[0]
 			if ratio := all.StandardError / one.StandardError / factor; math.Abs(ratio-1) > 1e-6 {
-				t.Errorf("%s, %d of %d: the standard error is %g, and in one place %g", money, trust.trusted, trust.holders,
+				t.Errorf("%s, %d of %d: the standard error is %g, and in one place %g", money, trust.trusted,
+					trust.holders,
 					all.StandardError, one.StandardError)
 			}
-			if trust.holders == trust.trusted && (all.Margin != one.Margin || math.Abs(all.Attained-one.Attained) > 1e-9) {
-				t.Errorf("%s: a margin of %g, attained %g; in one place %g, %g", money, all.Margin, all.Attained, one.Margin,
+			if trust.holders == trust.trusted &&
+				(all.Margin != one.Margin || math.Abs(all.Attained-one.Attained) > 1e-9) {
+				t.Errorf("%s: a margin of %g, attained %g; in one place %g, %g", money, all.Margin, all.Attained,
+					one.Margin,
 					one.Attained)
 			}
-			t.Logf("%s, %d of %d: standard error %.4f, in one place %.4f; margin %g, in one place %g", money, trust.trusted,
+			t.Logf("%s, %d of %d: standard error %.4f, in one place %.4f; margin %g, in one place %g", money,
+				trust.trusted,
 				trust.holders, all.StandardError, one.StandardError, all.Margin, one.Margin)
 		}
 	}

@@ -99,7 +99,8 @@ func (f federation) measureTogether(all ...context.Context) []error {
 // measureModels is measureTogether without an error.
 func (f federation) measureModels(t *testing.T) {
 	t.Helper()
-	if err := errors.Join(f.measureTogether(slices.Repeat([]context.Context{t.Context()}, len(f.holders))...)...); err != nil {
+	if err := errors.Join(f.measureTogether(slices.Repeat([]context.Context{t.Context()},
+		len(f.holders))...)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -210,7 +211,8 @@ func TestModelsOfHoldersAreOfAllRows(t *testing.T) {
 	out := f.publish(t)
 	var effects model.Regression
 	readModel(t, out, "effects", &effects)
-	slope := effects.Terms[slices.IndexFunc(effects.Terms, func(one model.RegressionTerm) bool { return one.Column == "x" })]
+	slope := effects.Terms[slices.IndexFunc(effects.Terms,
+		func(one model.RegressionTerm) bool { return one.Column == "x" })]
 	if off := (*slope.Coefficient - f.slope()) / slope.NoiseError; math.Abs(off) > 7 {
 		t.Errorf("the slope is %g, and %g of all rows: %.1f noise errors", *slope.Coefficient, f.slope(), off)
 	}
@@ -510,7 +512,8 @@ func TestNoRoundIsAnsweredTwice(t *testing.T) {
 			if a.Signature, err = x.roll.SignAnswer(x.key, x.name, a.question(), a.Masked); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(f.answer(t, 1, "risk", target), canonical.Must(canonical.Indented(a)), 0o644); err != nil {
+			if err := os.WriteFile(f.answer(t, 1, "risk", target), canonical.Must(canonical.Indented(a)),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			if lost {
@@ -561,7 +564,8 @@ func TestAHolderAnswersARoundWithOneVector(t *testing.T) {
 	for _, c := range []struct {
 		roll       string
 		drawn, got []int64
-	}{{"all", []int64{1, 2}, []int64{1, 2}}, {"all", []int64{5, 9}, []int64{1, 2}}, {"left", []int64{5, 9}, []int64{5, 9}}} {
+	}{{"all", []int64{1, 2}, []int64{1, 2}}, {"all", []int64{5, 9}, []int64{1, 2}},
+		{"left", []int64{5, 9}, []int64{5, 9}}} {
 		if got := give(c.roll, c.drawn); !slices.Equal(got, c.got) {
 			t.Errorf("for the roll %s: %d, expected %d", c.roll, got, c.got)
 		}

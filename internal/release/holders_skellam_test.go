@@ -62,9 +62,11 @@ func (b skellamBudget) checkSkellam(t *testing.T, n dividedNoise) {
 	law := skellamLaw(variance)
 	if b.rho == 0 {
 		most, least := deltaOf(law, b.epsilon), deltaOf(law, b.epsilon*(1-2e-3))
-		t.Logf("%s: variance %.4f; δ is %.5g at ε = %g, and %.5g at 0.2 %% less", b.text, variance, most, b.epsilon, least)
+		t.Logf("%s: variance %.4f; δ is %.5g at ε = %g, and %.5g at 0.2 %% less", b.text, variance, most, b.epsilon,
+			least)
 		if !(most <= b.delta && b.delta < least) {
-			t.Errorf("%s: noise of variance %g has δ = %g, and %g at an ε that is 0.2 %% less", b.text, variance, most, least)
+			t.Errorf("%s: noise of variance %g has δ = %g, and %g at an ε that is 0.2 %% less", b.text, variance, most,
+				least)
 		}
 		return
 	}
@@ -133,7 +135,8 @@ func TestSkellamLawIsThatOfBesselFunctions(t *testing.T) {
 		}
 		for x, p := range bessel {
 			if math.Abs(law.At(x)-p/sum) > 1e-13 || math.Abs(law.At(-x)-p/sum) > 1e-13 {
-				t.Errorf("variance %g: %g at %d, and %g at %d; expected %g", variance, law.At(x), x, law.At(-x), -x, p/sum)
+				t.Errorf("variance %g: %g at %d, and %g at %d; expected %g", variance, law.At(x), x, law.At(-x), -x,
+					p/sum)
 			}
 		}
 		if deviation := deviationOf(law); math.Abs(deviation-math.Sqrt(variance)) > 1e-9 {

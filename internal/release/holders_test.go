@@ -380,7 +380,8 @@ func TestHoldersMeasureWhatAllSigned(t *testing.T) {
 		t.Error(err)
 	} else if err := stranger.Write(filepath.Join(f.dir, "stranger")); err != nil {
 		t.Error(err)
-	} else if _, err := SignRoll(t.Context(), f.plan, filepath.Join(f.dir, "stranger"), f.shared(), false); err == nil ||
+	} else if _, err := SignRoll(t.Context(), f.plan, filepath.Join(f.dir, "stranger"), f.shared(),
+		false); err == nil ||
 		!strings.Contains(err.Error(), "no holder with this key") {
 		t.Errorf("a stranger signs: %v", err)
 	}
@@ -566,7 +567,8 @@ func TestCombineTakesEveryShareOnce(t *testing.T) {
 	f.refusesToCombine(t, "the share of h01, h02 is missing", shares[0])
 	f.refusesToCombine(t, "the share of h00 is missing", shares[1], shares[2])
 	f.refusesToCombine(t, "a second share of h01", shares[0], shares[1], shares[2], shares[1])
-	f.refusesToCombine(t, "not a folder of measurements", shares[0], shares[1], filepath.Join(shares[2], "measurements"))
+	f.refusesToCombine(t, "not a folder of measurements", shares[0], shares[1],
+		filepath.Join(shares[2], "measurements"))
 
 	stranger := newHeld(t) // with other keys, and so another plan
 	stranger.sign(t)

@@ -29,16 +29,18 @@ func TestImpossibleCellsArePublishedAsZeros(t *testing.T) {
 	clean := strings.NewReplacer("2,walk,4,mo\n", "", "6,walk,5,tu\n", "").Replace(releasetest.NightRows)
 	for name, o := range map[string]releasetest.Office{
 		"drop": releasetest.With(t, releasetest.NightSpec, releasetest.WalkPolicy, releasetest.NightRows),
-		"error": releasetest.With(t, strings.Replace(releasetest.NightSpec, ", rows: drop", "", 1), releasetest.WalkPolicy,
+		"error": releasetest.With(t, strings.Replace(releasetest.NightSpec, ", rows: drop", "", 1),
+			releasetest.WalkPolicy,
 			clean),
 	} {
 		t.Run(name, func(t *testing.T) {
 			opt, place := runRelease(t, o)
 			for path, keys := range map[string][]string{"nights": {"mode", "part"}, "hours": {"mode", "hour"}} {
 				zeros := 0
-				for _, row := range releasetest.Figures(t, place, path, append(keys, "count", "count_unbiased", "count_noise_se",
-					"count_low",
-					"count_high", "count_flag")...) {
+				for _, row := range releasetest.Figures(t, place, path,
+					append(keys, "count", "count_unbiased", "count_noise_se",
+						"count_low",
+						"count_high", "count_flag")...) {
 					exact := slices.Equal(row[2:], []string{"0", "0", "0", "0", "0", "impossible"})
 					if exact != isNightly(row[0], row[1]) {
 						t.Errorf("%s: %v", path, row)
@@ -124,7 +126,8 @@ func TestDerivedColumnsStandForTheirOrigins(t *testing.T) {
 			t.Errorf("row %d: %+v, by its origin %+v", i, x.Rows[i], y.Rows[i])
 		}
 	}
-	a, err := query.Query(t.Context(), place, query.Question{By: []string{"mode"}, Where: []string{"part=3–5", "day=tu"}})
+	a, err := query.Query(t.Context(), place,
+		query.Question{By: []string{"mode"}, Where: []string{"part=3–5", "day=tu"}})
 	if err != nil || a.Table != "hours" || a.Where[0].Attribute != "part" {
 		t.Errorf("%+v, %v: a finer table of the origin answers", a, err)
 	}

@@ -129,7 +129,8 @@ func TestInterruptedAnywhere(t *testing.T) {
 		}, true},
 		{"evaluate", func(ctx context.Context, o releasetest.Office) error {
 			evaluations++
-			return evaluateTo(ctx, o.Plan, filepath.Join(o.Dir, "out", "trips"), optionsOf(o, fmt.Sprint("private", evaluations)))
+			return evaluateTo(ctx, o.Plan, filepath.Join(o.Dir, "out", "trips"),
+				optionsOf(o, fmt.Sprint("private", evaluations)))
 		}, true},
 	} {
 		for why, code := range map[error]int{context.Canceled: verdict.ExitInterrupted,

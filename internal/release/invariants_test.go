@@ -18,7 +18,8 @@ import (
 )
 
 // publicNights are the invariants of a release of nights, of far more rows than its data have: nobody compares.
-const publicNights = "invariants:\n  rides: {by: [mode, part], from: rides.csv}\n  days: {by: [day], values: {mo: 700, tu: 300}}\n"
+const publicNights = "invariants:\n  rides: {by: [mode, part], from: rides.csv}\n" +
+	"  days: {by: [day], values: {mo: 700, tu: 300}}\n"
 
 const rideTotals = "count,part,mode\n100,0–2,walk\n0,3–5,walk\n300,0–2,ride\n200,3–5,ride\n400,0–2,sail\n0,3–5,sail\n"
 
@@ -57,7 +58,8 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 			opt, place := runRelease(t, o)
 			publicExactly(t, place, "modes", 1, "walk: 100 invariant", "ride: 500 invariant", "sail: 400 invariant")
 			publicExactly(t, place, "days", 1, "mo: 700 invariant", "tu: 300 invariant")
-			publicExactly(t, place, "nights", 2, "walk 0–2: 100 invariant", "walk 3–5: 0 impossible", "ride 0–2: 300 invariant",
+			publicExactly(t, place, "nights", 2, "walk 0–2: 100 invariant", "walk 3–5: 0 impossible",
+				"ride 0–2: 300 invariant",
 				"ride 3–5: 200 invariant", "sail 0–2: 400 invariant", "sail 3–5: 0 invariant")
 			for path, keys := range map[string][]string{"parts": {"part", "day"}, "hours": {"day", "hour", "mode"}} {
 				for _, row := range releasetest.Figures(t, place, path, append(slices.Clone(keys), "count_flag")...) {
@@ -69,7 +71,8 @@ func TestPublicFiguresAreKeptTo(t *testing.T) {
 			if rest != "" {
 				assertEqualSums(t, "days", sumsOf(t, place, "parts", "day"), map[string]int64{"mo": 700, "tu": 300})
 				assertEqualSums(t, "parts", sumsOf(t, place, "parts", "part"), map[string]int64{"0–2": 800, "3–5": 200})
-				assertEqualSums(t, "days of hours", sumsOf(t, place, "hours", "day"), map[string]int64{"mo": 700, "tu": 300})
+				assertEqualSums(t, "days of hours", sumsOf(t, place, "hours", "day"),
+					map[string]int64{"mo": 700, "tu": 300})
 				assertEqualSums(t, "modes of hours", sumsOf(t, place, "hours", "mode"),
 					map[string]int64{"walk": 100, "ride": 500, "sail": 400})
 			} else if n := sumsOf(t, place, "hours", "day"); n["mo"] > 200 {
@@ -122,7 +125,8 @@ func saysWhatIsGivenAway(t *testing.T, p *compiled.Compiled, place string) {
 			}
 		}
 	}
-	for _, says := range []string{"Figures that were public before", "Exact figures, without noise: rides", "No exact figure"} {
+	for _, says := range []string{"Figures that were public before", "Exact figures, without noise: rides",
+		"No exact figure"} {
 		if strings.Contains(texts["report.md"], says) == (says == "No exact figure") {
 			t.Errorf("report.md: %q", says)
 		}

@@ -50,7 +50,8 @@ func TestTheLedgerAgreesWithAReport(t *testing.T) {
 					if other, _ := new(big.Rat).SetString(e.Delta); other.Cmp(delta) == 0 {
 						compared++
 						if have > e.Epsilon || math.Abs(have-e.Epsilon) > 1e-3*e.Epsilon { // the report rounds up to four digits
-							t.Errorf("at δ = %s the ledger says ε ≤ %s, and the report %g", at.Delta, at.Epsilon, e.Epsilon)
+							t.Errorf("at δ = %s the ledger says ε ≤ %s, and the report %g", at.Delta, at.Epsilon,
+								e.Epsilon)
 						}
 					}
 				}

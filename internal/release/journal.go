@@ -187,7 +187,8 @@ func (j *journal) read(text []byte) (whole int, err error) {
 // damagedLine returns the error for a damaged line of a journal.
 func damagedLine(line int) error {
 	return fmt.Errorf(
-		"is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was", line+1)
+		"is damaged: line %d is not as it was written. What was drawn is known from it alone: put it back as it was",
+		line+1)
 }
 
 // checkLine returns the text of a line after checking its hash, as the successor of the last line.
@@ -322,7 +323,8 @@ func (j *journal) checkDone() error {
 func (j *journal) checkLeft(left bool) error {
 	switch {
 	case left && len(j.pending) == 0:
-		return &JournalRefused{File: j.file.Name(), Why: "has no entry, and answers to rounds of a model have left: put it back as it was, or give up the release (dprelease ledger abandon)"}
+		return &JournalRefused{File: j.file.Name(), Why: "has no entry, and answers to rounds of a model have left: " +
+			"put it back as it was, or give up the release (dprelease ledger abandon)"}
 	case j.header.Software != published.Software:
 		return j.doesNotFit("is of a holder")
 	}

@@ -134,7 +134,8 @@ func adaptInMemory(t *testing.T, p *compiled.Compiled, j *journal, o replayable)
 		var columns []measured.Measured
 		for c := range p.Synthetic[0].By {
 			m, _ := p.Measurement(p.Synthetic[0].Column(c))
-			columns = append(columns, measured.Measured{Measurement: m, Values: releasetest.Integers(make([]int64, m.Cells))})
+			columns = append(columns, measured.Measured{Measurement: m,
+				Values: releasetest.Integers(make([]int64, m.Cells))})
 		}
 		rounds, err = synth.Adapt(t.Context(), p.Plan(), p.Synthetic[0], columns, j.oracle(p, 0, o))
 	}
@@ -257,10 +258,12 @@ func TestJournalTellsAgainWhatWasTold(t *testing.T) {
 			}
 			again, err := adaptResuming(t, p, path, third)
 			if err != nil || len(third.asked) > 0 || !slices.Equal(stepsOf(again), stepsOf(rounds)) {
-				t.Errorf("cut off in step %d: a finished journal tells %v, not %v (%v, asked %v)", cut, again, rounds, err,
+				t.Errorf("cut off in step %d: a finished journal tells %v, not %v (%v, asked %v)", cut, again, rounds,
+					err,
 					third.asked)
 			}
-			if charged := chargedFor(rounds); !slices.Equal(second.told, charged[:cut]) || !slices.Equal(third.told, charged) {
+			if charged := chargedFor(rounds); !slices.Equal(second.told, charged[:cut]) ||
+				!slices.Equal(third.told, charged) {
 				t.Errorf("cut off in step %d: charged for %v, then for %v", cut, second.told, third.told)
 			}
 		}
@@ -305,7 +308,8 @@ func journalCutOffAnywhere(t *testing.T, p *compiled.Compiled, before, every int
 				t.Errorf("cut off after %d bytes: %d steps are whole, %v were asked", n, whole, o.asked)
 			}
 			none := newOracle(p, 3, 0)
-			if again, err := adaptResuming(t, p, path, none); err != nil || !slices.Equal(stepsOf(again), stepsOf(rounds)) {
+			if again, err := adaptResuming(t, p, path, none); err != nil ||
+				!slices.Equal(stepsOf(again), stepsOf(rounds)) {
 				t.Errorf("cut off after %d bytes, then whole: %v, %v", n, again, err)
 			}
 		}
@@ -405,7 +409,8 @@ func TestJournalOfSomethingElseIsRefused(t *testing.T) {
 			"does not hold what is asked now"},
 		"an answer first": {rechain(text, line(1, "")), "does not hold what is asked now"},
 		"of another method": {rechain(text,
-			line(1, strings.Replace(choiceOf(t, p, 0, 1), `"method":0`, `"method":1`, 1))), "does not hold what is asked now"},
+			line(1, strings.Replace(choiceOf(t, p, 0, 1), `"method":0`, `"method":1`, 1))),
+			"does not hold what is asked now"},
 		"an answer of 1 value": {rechain(text, line(2, answerOf(t, p, 0, 8888888))), "another question"},
 		"no answer":            {rechain(text, line(2, answerOf(t, p, 0))), "another question"},
 		"less noise": {rechain(text,
@@ -483,7 +488,8 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 			t.Errorf("%s: went on to ask %v", name, o.asked)
 		}
 		choice := 0
-		if err := j.record(journalEntry{Choice: &choice}); err == nil || !strings.Contains(err.Error(), "before this one") {
+		if err := j.record(journalEntry{Choice: &choice}); err == nil ||
+			!strings.Contains(err.Error(), "before this one") {
 			t.Errorf("%s: an entry was written behind: %v", name, err)
 		}
 	}
@@ -741,7 +747,8 @@ func TestForeignJournalsStopARun(t *testing.T) {
 		}
 		_, err := Run(t.Context(), o.Plan, opt)
 		var spent *Spent
-		if !errors.As(err, &spent) || ending.Of(err).Exit != verdict.ExitEnvironment || !strings.Contains(err.Error(), says) {
+		if !errors.As(err, &spent) || ending.Of(err).Exit != verdict.ExitEnvironment ||
+			!strings.Contains(err.Error(), says) {
 			t.Fatalf("%v, exit %d, want %q", err, ending.Of(err).Exit, says)
 		}
 		if !spent.Stuck() || !strings.Contains(err.Error(), "once that is put right, run again") {

@@ -65,9 +65,11 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"release.yaml":          spec,
-		"policy.yaml":           "account: lfs-panel\nprotects: person\nneighbours: add-remove\ncap: {rho: 5, delta: 1e-6}\n",
-		"geo/regions.csv":       "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\nd3,Three,s2,South\n",
+		"release.yaml": spec,
+		"policy.yaml": "account: lfs-panel\nprotects: person\nneighbours: add-remove\n" +
+			"cap: {rho: 5, delta: 1e-6}\n",
+		"geo/regions.csv": "district,label,state,state_label\nd1,One,s1,North\nd2,Two,s1,North\n" +
+			"d3,Three,s2,South\n",
 		"data/lfs-2026q1-1.csv": halves[0].String(), "data/lfs-2026q1-2.csv": halves[1].String(),
 		"data/lfs-2025q4-1.csv": "no,survey,of,this,quarter\n",
 	} {
@@ -142,7 +144,10 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	for _, state := range []string{"s1", "s2"} {
 		for _, sex := range []string{"female", "male"} {
 			own := func(status string) float64 {
-				return sum(func(w worker) float64 { return is(inState(w, state) && w.sex == sex && w.status == status) })
+				return sum(func(w worker) float64 {
+					return is(inState(w, state) && w.sex == sex &&
+						w.status == status)
+				})
 			}
 			near("rates", at, "unemployment_rate", own("unemployed")/(own("unemployed")+own("employed")))
 			at++

@@ -69,7 +69,8 @@ func checkHomes(t *testing.T, place string) (households, persons, right int) {
 	}
 	for i, r := range homes {
 		if r[0].Int64() != int64(i+1) || r[4].Int64() != living[i] {
-			t.Fatalf("household %d of %d has the number %d and %d members, of whom there are %d", i+1, len(homes), r[0].Int64(),
+			t.Fatalf("household %d of %d has the number %d and %d members, of whom there are %d", i+1, len(homes),
+				r[0].Int64(),
 				r[4].Int64(), living[i])
 		}
 	}
@@ -90,18 +91,21 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 		// does.
 		households, persons, right := checkHomes(t, result.Folder)
 		if households < 500 || households > 700 || persons < 750 || persons > 1050 || right < persons*9/10 {
-			t.Errorf("%s: %d households with %d persons, of whom %d are as they are", method, households, persons, right)
+			t.Errorf("%s: %d households with %d persons, of whom %d are as they are", method, households, persons,
+				right)
 		}
 		for _, name := range []string{"report.md", "README.txt", "report.html"} {
 			text, err := os.ReadFile(filepath.Join(result.Folder, name))
 			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil ||
-				!strings.Contains(flat, "Each row belongs to one row of the microdata of households: the one with the same number in column hh. Column members of that table says how many rows belong to each of its rows.") {
+				!strings.Contains(flat, "Each row belongs to one row of the microdata of households: the one with "+
+					"the same number in column hh. Column members of that table says how many rows belong to each of its rows.") {
 				t.Errorf("%s does not say how many rows there are (%v)", name, err)
 			} else if name == "README.txt" &&
 				!strings.Contains(flat, `FROM 'microdata/persons.parquet' JOIN 'microdata/households.parquet' USING ("hh");`) {
 				t.Errorf("%s does not say how the files join", name)
 			} else if name != "README.txt" &&
-				!strings.Contains(flat, "Rows of persons are left out if their household has no row in households that is counted") {
+				!strings.Contains(flat, "Rows of persons are left out if their household has no row in households "+
+					"that is counted") {
 				t.Errorf("%s does not say that rows without a parent row bias the tables", name)
 			}
 		}
@@ -133,7 +137,8 @@ func TestRoundsOfChildrenResume(t *testing.T) {
 	}
 	for i, cut := range []int{len(text) / 2, len(text)} {
 		again := crashed.Copied(t)
-		if err := os.Truncate(statePathOf(t, again, optionsOf(again, "out"), state.JournalFile), int64(cut)); err != nil {
+		if err := os.Truncate(statePathOf(t, again, optionsOf(again, "out"), state.JournalFile),
+			int64(cut)); err != nil {
 			t.Fatal(err)
 		}
 		finishedAlike(t, again, sealed, []map[string]string{nil, published}[i])
@@ -163,7 +168,8 @@ func TestRowsOfChildrenFollowThoseOfTheirParents(t *testing.T) {
 	opt.Rows = []string{"persons=40"}
 	_, err := Publish(t.Context(), sealed, opt)
 	wantsCode(t, "persons", err, verdict.ExitSpec,
-		"there are as many rows of persons as the rows of households say: leave that out, and ask for rows of households by --rows households=N")
+		"there are as many rows of persons as the rows of households say: leave that out, and ask for rows of "+
+			"households by --rows households=N")
 	opt.Rows = []string{"households=40"}
 	result, err := Publish(t.Context(), sealed, opt)
 	if err != nil {

@@ -45,9 +45,11 @@ func (o Options) maskingFor(p *compiled.Compiled) (*masking, error) {
 	case !held:
 		return nil, refuseHolder(p, "has no holders: leave out --holder")
 	case o.Holder == nil:
-		return nil, refuseHolder(p, "is of several holders, each of which measures its part: dprelease measure --holder NAME, and then dprelease combine")
+		return nil, refuseHolder(p, "is of several holders, each of which measures its part: dprelease measure "+
+			"--holder NAME, and then dprelease combine")
 	case o.FromShards != "":
-		return nil, refuseHolder(p, "is of several holders, and a holder's part is counted in one place: leave out --from-shards")
+		return nil, refuseHolder(p, "is of several holders, and a holder's part is counted in one place: leave out "+
+			"--from-shards")
 	}
 	if at := slices.IndexFunc(p.Models, plan.Model.Adaptive); at >= 0 {
 		if err := checkRounds(p, p.Models[at].Name, o.Holder.Rounds); err != nil {
@@ -95,7 +97,8 @@ func signedNonces(p *compiled.Compiled, roll holder.Roll, dir string) (map[strin
 		nonces[name] = s.Nonce
 	}
 	if len(missing) > 0 {
-		return nil, refuseHolder(p, fmt.Sprintf("is not signed by %s (in %s): each holder signs it with dprelease holder sign, before any of them measures",
+		return nil, refuseHolder(p, fmt.Sprintf("is not signed by %s (in %s): each holder signs it with dprelease "+
+			"holder sign, before any of them measures",
 			strings.Join(missing, ", "), dir))
 	}
 	return nonces, nil
@@ -152,7 +155,8 @@ func (m *masking) measuredPlan(p *compiled.Compiled) *compiled.Compiled {
 //
 // Guarantee: the answers of both shares are the same, so that sums of either tell the same of those who are on both
 // rolls; whoever is on the first alone has never let its share out. Argument: docs/proofs/holders.md.
-func (m *masking) maskAgain(ctx context.Context, o Options, p *compiled.Compiled, place string) (done bool, status string,
+func (m *masking) maskAgain(ctx context.Context, o Options, p *compiled.Compiled, place string) (done bool,
+	status string,
 	err error) {
 	drawn := ShareFolder(o.Out, p.Name, o.Holder.Name)
 	if place == drawn {
@@ -170,7 +174,8 @@ func (m *masking) maskAgain(ctx context.Context, o Options, p *compiled.Compiled
 		return false, "", err
 	}
 	if m.entry.Seal != seal { // else its answers would be a second vector under the masks of the nonce
-		return false, "", &ShareRefused{drawn, "its answers were not drawn for the last signature of this key: move it away, and the answers are drawn again"}
+		return false, "", &ShareRefused{drawn, "its answers were not drawn for the last signature of this key: move " +
+			"it away, and the answers are drawn again"}
 	}
 	old, err := holder.NewMasks(was, o.Holder.Key, o.Holder.Name)
 	if err != nil {
@@ -251,7 +256,8 @@ func (m *masking) exchangeMasks(old *holder.Masks, definition []byte, values []i
 
 // share returns what the share says of itself.
 func (m *masking) share() *measured.Share {
-	return &measured.Share{Holder: m.masks.Holder(), Roll: m.masks.Roll(), Nonces: m.nonced.Nonces, Withdrawn: m.withdrawn}
+	return &measured.Share{Holder: m.masks.Holder(), Roll: m.masks.Roll(), Nonces: m.nonced.Nonces,
+		Withdrawn: m.withdrawn}
 }
 
 // sealDrawn seals the share of a draw, once the book has its seal.

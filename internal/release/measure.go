@@ -372,7 +372,8 @@ func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noi
 	by := r.kept(st, streams, scan.Parts{All: shards.parts, Options: r.options.scanOptions()})
 	exact, err = histogram.Count(ctx, r.plan, by, streams)
 	if errors.Is(err, seal.ErrOpen) || errors.Is(err, scan.ErrPart) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = refuseShard(r.options.FromShards, "has a shard that cannot be read to its end: it was changed since it was written; have it counted again")
+		err = refuseShard(r.options.FromShards, "has a shard that cannot be read to its end: it was changed since it "+
+			"was written; have it counted again")
 	}
 	return exact, r.noting(shards.inputs), err
 }

@@ -76,8 +76,11 @@ func BenchmarkMicrodata(b *testing.B) {
 			for i, n := range c.sizes {
 				columns[i] = fmt.Sprintf("c%d: {from: %q, type: integer, range: [0, %d]}", i, "`"+names[i]+"`", n-1)
 			}
-			spec := fmt.Sprintf("version: 1\nrelease: made\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, delta: 1e-9, split: {tables: 1/20, rows: 19/20}}\n"+
-				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {first: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: rows}}\n", strings.Join(columns, ", "))
+			spec := fmt.Sprintf("version: 1\nrelease: made\nprivacy: {protects: person, neighbours: add-remove}\n"+
+				"budget: {epsilon: 1, delta: 1e-9, split: {tables: 1/20, rows: 19/20}}\n"+
+				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\n"+
+				"marginals: {first: {by: [c0], budget: tables}}\nsynthetic: {t: {budget: rows}}\n",
+				strings.Join(columns, ", "))
 			for name, text := range map[string][]byte{"t.csv": text, "release.yaml": []byte(spec)} {
 				if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 					b.Fatal(err)
@@ -93,7 +96,8 @@ func BenchmarkMicrodata(b *testing.B) {
 			debug.FreeOSMemory()
 			_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere than on Linux there is no peak to set back
 			for n := 0; b.Loop(); n++ {
-				if _, err := Run(b.Context(), p, Options{Data: dir, Out: filepath.Join(dir, fmt.Sprint("out", n))}); err != nil {
+				if _, err := Run(b.Context(), p,
+					Options{Data: dir, Out: filepath.Join(dir, fmt.Sprint("out", n))}); err != nil {
 					b.Fatal(err)
 				}
 			}

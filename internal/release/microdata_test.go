@@ -35,8 +35,9 @@ import (
 func TestMicrodataAsPublished(t *testing.T) {
 	o := releasetest.Walks(t)
 	for name, text := range map[string]string{
-		"ways.csv":     "code,label\nto,Outbound\nfro,Return\n",
-		"release.yaml": strings.Replace(releasetest.WalkSpec, "way: {values: [to, fro]}", "way: {codebook: ways.csv}", 1),
+		"ways.csv": "code,label\nto,Outbound\nfro,Return\n",
+		"release.yaml": strings.Replace(releasetest.WalkSpec, "way: {values: [to, fro]}", "way: {codebook: ways.csv}",
+			1),
 	} {
 		if err := os.WriteFile(filepath.Join(o.Dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -75,7 +76,8 @@ func TestMicrodataAsPublished(t *testing.T) {
 	for key, says := range map[string]string{
 		"dprelease.schema": "dprelease.microdata/1", "dprelease.table": "t", "dprelease.interval": "none",
 		"dprelease.rows":   "none is a row of the confidential table",
-		"dprelease.status": "RELEASE", "dprelease.plan": o.Plan.Hash(), "dprelease.protects": "trip", "dprelease.rho": "2",
+		"dprelease.status": "RELEASE", "dprelease.plan": o.Plan.Hash(), "dprelease.protects": "trip",
+		"dprelease.rho": "2",
 	} {
 		if value, _ := f.Lookup(key); !strings.Contains(value, says) {
 			t.Errorf("%s is %q, expected %q", key, value, says)
@@ -396,7 +398,8 @@ func TestMicrodataOfSmallTables(t *testing.T) {
 		"aim, much noise": {wide.Replace(releasetest.AIMSpec), releasetest.WalkRows(), false},
 		"aim, less noise": {strings.Replace(releasetest.AIMSpec, "range: [0, 3]", "range: [0, 499]", 1),
 			releasetest.WalkRows(), true},
-		"aim, of pairs": {strings.Replace(releasetest.AIMSpec, "ways: 3", "ways: 2", 1), head + "ride,0,mo,fro\n", true},
+		"aim, of pairs": {strings.Replace(releasetest.AIMSpec, "ways: 3", "ways: 2", 1), head + "ride,0,mo,fro\n",
+			true},
 	} {
 		if c.long && os.Getenv("DPRELEASE_LONG") == "" {
 			continue

@@ -150,7 +150,8 @@ func TestNumbersAreThoseOfTheRows(t *testing.T) {
 						value = (*got.low + *got.high) / 2 // the published one is whole
 					}
 					if want < value-3.5*(value-*got.low)-slack || want > value+3.5*(*got.high-value)+slack {
-						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, valueOf(got.low), valueOf(got.high),
+						t.Errorf("%s of %s: interval %v … %v about %v is far from %v", name, region, valueOf(got.low),
+							valueOf(got.high),
 							*got.value, want)
 					}
 				}
@@ -229,7 +230,8 @@ func TestNumbersAreWithheldBelowTheShownCount(t *testing.T) {
 		if got := readFigure(t, path, 0, name); got.value == nil || got.flag != "" {
 			t.Errorf("%s of n: %v, flag %q", name, valueOf(got.value), got.flag)
 		}
-		if got := readFigure(t, path, 1, name); got.value != nil || got.low != nil || got.flag != string(synth.Withheld) {
+		if got := readFigure(t, path, 1, name); got.value != nil || got.low != nil ||
+			got.flag != string(synth.Withheld) {
 			t.Errorf("%s of s: %v, flag %q", name, valueOf(got.value), got.flag)
 		}
 	}
@@ -335,7 +337,8 @@ func evaluatesPay(t *testing.T, o releasetest.Office, opt Options, place string)
 	if got, want := v.Tables[0].Rows, payTruth(releasetest.PayRows())["count"]; float64(got) != want {
 		t.Errorf("the truth counts %d, want %v", got, want)
 	}
-	if len(v.Tables[0].Figures) != len(o.Plan.Tables[0].Figures) || len(v.Tables) != 4 || len(v.Tables[1].Figures) != 0 {
+	if len(v.Tables[0].Figures) != len(o.Plan.Tables[0].Figures) || len(v.Tables) != 4 ||
+		len(v.Tables[1].Figures) != 0 {
 		t.Fatalf("%+v", v.Tables)
 	}
 	truths := map[string]map[string]float64{}
@@ -346,7 +349,8 @@ func evaluatesPay(t *testing.T, o releasetest.Office, opt Options, place string)
 	for _, f := range v.Tables[0].Figures {
 		var squares, covered float64
 		for at, region := range []string{"n", "s"} {
-			got, want := readFigure(t, filepath.Join(place, "tables", "all.parquet"), int64(at), f.Name), truths[region][f.Name]
+			got, want := readFigure(t, filepath.Join(place, "tables", "all.parquet"), int64(at), f.Name),
+				truths[region][f.Name]
 			squares += math.Pow(*got.value-want, 2) / 2
 			most := want
 			if above, ok := truths[region][f.Name+upper]; ok {
@@ -363,13 +367,15 @@ func evaluatesPay(t *testing.T, o releasetest.Office, opt Options, place string)
 		// every value between two is one, which may be nearer
 		if f.Name == "pay_median" || strings.HasPrefix(f.Name, "share") {
 			if f.RMSE > math.Sqrt(squares) || *f.Coverage != covered {
-				t.Errorf("%s: RMSE %v and coverage %v, want %v and %v at worst", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares),
+				t.Errorf("%s: RMSE %v and coverage %v, want %v and %v at worst", f.Name, f.RMSE, *f.Coverage,
+					math.Sqrt(squares),
 					covered)
 			}
 			continue
 		}
 		if math.Abs(f.RMSE-math.Sqrt(squares)) > 1e-6*(1+math.Sqrt(squares)) || *f.Coverage != covered {
-			t.Errorf("%s: RMSE %v and coverage %v, want %v and %v", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares), covered)
+			t.Errorf("%s: RMSE %v and coverage %v, want %v and %v", f.Name, f.RMSE, *f.Coverage, math.Sqrt(squares),
+				covered)
 		}
 	}
 	page, err := os.ReadFile(filepath.Join(opt.Out, evaluate.EvaluationPage))

@@ -71,11 +71,14 @@ func refusePreparing(p *compiled.Compiled, why string) error {
 // misplaced returns the error of a plan that is counted here and was prepared for other machines, or the reverse.
 func misplaced(p *compiled.Compiled, prepared bool) error {
 	if prepared && engine.HasSpark(p.Release()) {
-		return refusePreparing(p, "was prepared to be counted by Spark: give the folder of the job that it has run (--counted DIR), or take that back (dprelease prepare --cancel)")
+		return refusePreparing(p, "was prepared to be counted by Spark: give the folder of the job that it has run "+
+			"(--counted DIR), or take that back (dprelease prepare --cancel)")
 	}
-	why := "was not prepared with this ledger and state directory: run dprelease prepare before the machines or Spark count, and measure with the same --ledger, --state and --out"
+	why := "was not prepared with this ledger and state directory: run dprelease prepare before the machines or " +
+		"Spark count, and measure with the same --ledger, --state and --out"
 	if prepared {
-		why = "was prepared to be counted by other machines: give the folder with what they have counted (--from-shards DIR), or take that back (dprelease prepare --cancel)"
+		why = "was prepared to be counted by other machines: give the folder with what they have counted " +
+			"(--from-shards DIR), or take that back (dprelease prepare --cancel)"
 	}
 	return refusePreparing(p, why)
 }
@@ -95,13 +98,16 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
 	case p.Release().Holders != nil:
 		return Handed{}, refusePreparing(p, "is of several holders, each of which counts its part in one place")
 	case inSpark && (d != Division{} || machines != nil):
-		return Handed{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, --own-files and --for")
+		return Handed{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, "+
+			"--own-files and --for")
 	case p.Resume == spec.Never:
-		return Handed{}, refusePreparing(p, "says `resume: never`: its key is not kept, so other machines cannot count by it")
+		return Handed{}, refusePreparing(p, "says `resume: never`: its key is not kept, so other machines cannot "+
+			"count by it")
 	case inSpark:
 		d.Spark = true
 	case d.Shards < 1 || d.Shards > scan.MostShards:
-		return Handed{}, refusePreparing(p, fmt.Sprintf("can be counted in 1 to %d shards: say how many (--shards N)", scan.MostShards))
+		return Handed{}, refusePreparing(p, fmt.Sprintf("can be counted in 1 to %d shards: say how many (--shards N)",
+			scan.MostShards))
 	case len(machines) == 0:
 		return Handed{}, refusePreparing(p, "is handed to no machine: name the public key of each (--for FILE)")
 	}
@@ -212,7 +218,8 @@ func readPreparation(st *state.State) (was preparation, err error) {
 		err = json.NewDecoder(io.LimitReader(r, rowKeyBytes)).Decode(&was)
 	}
 	if err != nil {
-		return was, fmt.Errorf("state directory: what a preparation has left cannot be read (take the preparation back with --cancel): %w", err)
+		return was, fmt.Errorf("state directory: what a preparation has left cannot be read (take the preparation "+
+			"back with --cancel): %w", err)
 	}
 	return was, nil
 }
@@ -231,12 +238,14 @@ func checkPrepared(p *compiled.Compiled, st *state.State, d Division, machines [
 		return err
 	}
 	if was.Division != d {
-		return refusePreparing(p, fmt.Sprintf("was prepared before with --shards %d%s: prepare it the same way, or take that back first (--cancel)",
+		return refusePreparing(p, fmt.Sprintf("was prepared before with --shards %d%s: prepare it the same way, or "+
+			"take that back first (--cancel)",
 			was.Shards, map[bool]string{true: " --own-files"}[was.OwnFiles]))
 	}
 	for _, m := range was.Machines {
 		if !slices.Contains(machines, m) {
-			return refusePreparing(p, fmt.Sprintf("was handed before to a machine that is left out now, whose key has the fingerprint %s: name it again, or take that back first (--cancel) so that another key is drawn",
+			return refusePreparing(p, fmt.Sprintf("was handed before to a machine that is left out now, whose key "+
+				"has the fingerprint %s: name it again, or take that back first (--cancel) so that another key is drawn",
 				m.Fingerprint()))
 		}
 	}
@@ -249,7 +258,8 @@ func preparedKey(st *state.State, before bool, d Division, machines []seal.Publi
 	if before {
 		var there bool
 		if key, there, err = st.OldKey(); err == nil && !there {
-			err = errors.New("state directory: the key of the preparation is gone: take the preparation back (--cancel) and prepare again")
+			err = errors.New("state directory: the key of the preparation is gone: take the preparation back " +
+				"(--cancel) and prepare again")
 		}
 	} else {
 		key, err = st.NewKey(true)
@@ -312,7 +322,8 @@ func takeRowKey(path, fingerprint string, p *compiled.Compiled, machine seal.Key
 		return rowKey{}, nil, &verdict.Unusable{File: path, Err: err}
 	}
 	if has := keyfile.Fingerprint(text); !sameFingerprint(has, fingerprint) {
-		return refuse("has another fingerprint than --fingerprint says: it is not the file that dprelease prepare wrote. Ask whoever prepared the plan for file and fingerprint")
+		return refuse("has another fingerprint than --fingerprint says: it is not the file that dprelease prepare " +
+			"wrote. Ask whoever prepared the plan for file and fingerprint")
 	}
 	if err := json.Unmarshal(text, &file); err != nil || file.Format != rowKeyFormat {
 		return refuse("is no row key that this version reads; expected " + rowKeyFormat)

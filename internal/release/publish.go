@@ -39,7 +39,8 @@ func Publish(ctx context.Context, sealedDir string, o Options) (Result, error) {
 	}
 	if s.Share != nil {
 		return Result{}, &verdict.Unusable{File: sealedDir, Err: fmt.Errorf(
-			"%s is the masked share of %s, of which nothing can be published: add the shares of all holders with dprelease combine", sealedDir, s.Share.Holder)}
+			"%s is the masked share of %s, of which nothing can be published: add the shares of all holders with "+
+				"dprelease combine", sealedDir, s.Share.Holder)}
 	}
 	if s.Holders == nil { // the debits of holders are in ledgers of theirs
 		if err := o.checkPaid(ctx, sealedDir, record); err != nil {
@@ -168,7 +169,8 @@ func openSealed(dir string, otherVersion bool) (*measured.Sealed, ledger.Record,
 	s, err := measured.Open(dir, read)
 	if errors.Is(err, plan.ErrEdited) {
 		if _, shaped := measured.Open(dir, compiled.Read); shaped == nil {
-			err = errors.New("its plan is not what this version makes of its spec: publish it with the version that measured it")
+			err = errors.New("its plan is not what this version makes of its spec: publish it with the version that " +
+				"measured it")
 		}
 	}
 	var record ledger.Record
@@ -191,15 +193,18 @@ func comparePublished(staged, place, planHash string, rows published.RequestedRo
 	}
 	if m.Software != published.Software {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision in addition (--revision 2 --reason TEXT)", m.Software, published.Software)}
+			Why: fmt.Sprintf("was published by %s, and this is %s: what they write may differ; publish a revision in "+
+				"addition (--revision 2 --reason TEXT)", m.Software, published.Software)}
 	}
 	if !maps.Equal(m.Rows, rows) {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision in addition (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
+			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision "+
+				"in addition (--revision %d --reason TEXT)", m.Rows, rows, max(m.Revision, 1)+1)}
 	}
 	if !maps.Equal(m.Methods, methods) {
 		return &Occupied{Folder: place,
-			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision in addition (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
+			Why: fmt.Sprintf("was published with %s, and this asks for %s: ask for the same, or publish a revision "+
+				"in addition (--revision %d --reason TEXT)", m.Methods, methods, max(m.Revision, 1)+1)}
 	}
 	want, err := published.Files(staged)
 	if err != nil {

@@ -52,7 +52,8 @@ const apartCopies = 10_000
 func (s apartSetting) plan(t *testing.T) *compiled.Compiled {
 	t.Helper()
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
-		fmt.Sprintf("\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {kind: {values: [x_q10, x_q50]}, copy: {type: integer, range: [0, %d]}, x: {type: integer, step: 5, %s}}}}", apartCopies-1, s.x) +
+		fmt.Sprintf("\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {kind: {values: [x_q10, x_q50]}, copy: "+
+			"{type: integer, range: [0, %d]}, x: {type: integer, step: 5, %s}}}}", apartCopies-1, s.x) +
 		"\nmarginals: {m: {by: [kind, copy], stats: [count, {quantiles: x, at: [10%, 50%]}]}}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
@@ -135,7 +136,8 @@ func TestQuantilesOfRowsApartAreMissedAsOftenAsStated(t *testing.T) {
 			for _, key := range honest.keys() {
 				f := honest[key]
 				hold := f.hits + f.nulls
-				t.Logf("%s: %.4f of %d intervals hold, %.4f null", key[0], f.covered(), f.n, float64(f.nulls)/float64(f.n))
+				t.Logf("%s: %.4f of %d intervals hold, %.4f null", key[0], f.covered(), f.n,
+					float64(f.nulls)/float64(f.n))
 				if releasetest.AtLeast(f.n-hold, f.n, 0.05) < figureTail || releasetest.AtLeast(hold, f.n,
 					figureMost) < figureTail {
 					t.Errorf("%s: %.4f of %d intervals hold", key[0], f.covered(), f.n)

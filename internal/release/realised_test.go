@@ -88,7 +88,8 @@ func TestAdultRealisesWhatIsPredicted(t *testing.T) {
 	}
 	bar := errorsOf(p).bar(realisedExponent) / predicted
 	off := math.Sqrt(realised/predicted) - 1
-	t.Logf("root mean squared error %.4f of predicted; squares are beyond ±%.4f with probability below 1e-10", 1+off, bar)
+	t.Logf("root mean squared error %.4f of predicted; squares are beyond ±%.4f with probability below 1e-10", 1+off,
+		bar)
 	if bar > 2*realisedOff-realisedOff*realisedOff {
 		t.Errorf("the bar of squares is ±%.4f: an honest draw may be off by more than %v", bar, realisedOff)
 	}

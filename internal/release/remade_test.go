@@ -146,7 +146,8 @@ func TestMethodsAsked(t *testing.T) {
 			wantsCode(t, strings.Join(c.flags, " "), err, verdict.ExitSpec, c.says)
 			continue
 		}
-		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want || got.Validate() != nil ||
+		if err != nil || len(got) == 0 != (c.want == "") || len(got) > 0 && got.String() != c.want ||
+			got.Validate() != nil ||
 			got.Fits(compiled.Of(two)) != nil {
 			t.Errorf("%q: %v, %v", c.flags, got, err)
 		}

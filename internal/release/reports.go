@@ -97,7 +97,8 @@ type CountedBefore struct {
 }
 
 func (e *CountedBefore) Error() string {
-	return fmt.Sprintf("the reports of this collection were counted and sealed before, and the account says with which result: %s is missing; restore it from a backup, and publish that",
+	return fmt.Sprintf("the reports of this collection were counted and sealed before, and the account says with "+
+		"which result: %s is missing; restore it from a backup, and publish that",
 		e.Folder)
 }
 

@@ -334,14 +334,16 @@ func TestUnfinishedFoldersKeepTheKey(t *testing.T) {
 	for name, fake := range map[string]func(o releasetest.Office, opt Options) error{
 		"sealed": func(o releasetest.Office, opt Options) error {
 			dir := MeasuredFolder(opt.Out, "trips")
-			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, measured.PlanFile), o.Plan.Bytes(),
-				0o600),
+			return errors.Join(os.MkdirAll(dir, 0o755),
+				os.WriteFile(filepath.Join(dir, measured.PlanFile), o.Plan.Bytes(),
+					0o600),
 				os.WriteFile(filepath.Join(dir, measured.ReceiptFile), []byte("{}"), 0o600))
 		},
 		"published": func(o releasetest.Office, opt Options) error {
 			dir := filepath.Join(opt.Out, "trips")
 			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, published.ManifestFile),
-				[]byte(`{"format": "dprelease.manifest/1", "release": "trips", "status": "RELEASE", "plan_hash": "`+o.Plan.Hash()+
+				[]byte(`{"format": "dprelease.manifest/1", "release": "trips", "status": "RELEASE", "plan_hash": "`+
+					o.Plan.Hash()+
 					`", "files": []}`), 0o600))
 		},
 	} {

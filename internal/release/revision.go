@@ -48,7 +48,8 @@ func (r Revision) newManifest(out string, s *measured.Sealed) (published.Manifes
 	if there, err := durable.Exists(place); err == nil && !there {
 		return published.Manifest{},
 			&verdict.Unusable{File: "--revision",
-				Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that first, or name the folder that it is in (--out)", r.Number, place)}
+				Err: fmt.Errorf("revision %d replaces the publication before it, and there is no %s: publish that "+
+					"first, or name the folder that it is in (--out)", r.Number, place)}
 	}
 	replaces, err := published.OpenFolder(place)
 	if err != nil {
@@ -61,7 +62,8 @@ func (r Revision) newManifest(out string, s *measured.Sealed) (published.Manifes
 	}
 	if before.PlanHash != s.Plan.Hash() || !slices.Equal(before.Drawn(), draw) {
 		return published.Manifest{},
-			&verdict.Unusable{File: place, Err: errors.New("holds other measurements: a revision publishes the same ones again")}
+			&verdict.Unusable{File: place,
+				Err: errors.New("holds other measurements: a revision publishes the same ones again")}
 	}
 	hash := sha256.Sum256(replaces.ManifestText)
 	return published.Manifest{

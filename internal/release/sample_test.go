@@ -67,7 +67,8 @@ func (s sampleSetting) plan(t testing.TB) *compiled.Compiled {
 	t.Helper()
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
 		"\ntables: {t: {source: {csv: t.csv}, unit: " + s.unit + ", sample: {poisson: " + s.share +
-		"}, columns: {kind: {type: integer, range: [0, 4]}, copy: {type: integer, range: [0, " + fmt.Sprint(sampleCopies-1) +
+		"}, columns: {kind: {type: integer, range: [0, 4]}, copy: {type: integer, range: [0, " +
+		fmt.Sprint(sampleCopies-1) +
 		"]}}}}\nmarginals: {m: {by: [kind, copy]}}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
@@ -166,7 +167,8 @@ func (s sampleSetting) hold(t *testing.T) {
 	}
 	n, share, mechanism := sampleCopies*runs, 1/s.each, p.Measurements[0].Mechanism
 	for kind, units := range sampleSizes {
-		t.Logf("%3d units: %d intervals, %.4f hold, %.4f of noise alone; mean error %+.3f, root mean square %.3f", units, n,
+		t.Logf("%3d units: %d intervals, %.4f hold, %.4f of noise alone; mean error %+.3f, root mean square %.3f",
+			units, n,
 			float64(hits[kind])/float64(n), float64(forgetful[kind])/float64(n), sums[kind]/float64(n),
 			math.Sqrt(squares[kind]/float64(n)))
 		if releasetest.AtLeast(n-hits[kind], n, 0.06) < sampleTail {
@@ -208,7 +210,8 @@ func (s sampleSetting) judge(t *testing.T, units int, seen map[int]int, n int, o
 // TestSamplesOfTwoReleasesAreIndependent wants a unit to be in the samples of two releases as often as two draws say. A
 // sample that is used again has it in both or in none. False alarms: binomial tails below 1e-12.
 func TestSamplesOfTwoReleasesAreIndependent(t *testing.T) {
-	s := sampleSetting{budget: "{epsilon: 20}", unit: "{id: id, max_rows: 1}", share: "10%", rows: 1, perUnit: 1, each: 10}
+	s := sampleSetting{budget: "{epsilon: 20}", unit: "{id: id, max_rows: 1}", share: "10%", rows: 1, perUnit: 1,
+		each: 10}
 	p := s.plan(t)
 	d := newDrawer(t, p, 2)
 	s.write(t, d.dir)

@@ -170,7 +170,8 @@ func boundTo(head []byte, parts [32]byte) []byte {
 }
 
 // writeShard writes a shard's file.
-func writeShard(w io.Writer, head shardHead, to seal.PublicKey, parts [32]byte, read []readInput, part scan.Part) error {
+func writeShard(w io.Writer, head shardHead, to seal.PublicKey, parts [32]byte, read []readInput,
+	part scan.Part) error {
 	line, err := json.Marshal(head)
 	if err != nil {
 		return err
@@ -282,7 +283,8 @@ func openShards(dir string, p *compiled.Compiled, d Division, streams *noise.Str
 	}
 	if len(paths) == 0 {
 		return nil, &source.Error{Kind: source.Missing, File: dir,
-			Message: "there is no shard of " + p.Name + " in this folder; have each machine count one (dprelease count --shard)"}
+			Message: "there is no shard of " + p.Name + " in this folder; have each machine count one (dprelease " +
+				"count --shard)"}
 	}
 	key, err := seal.KeyOf(streams.Collecting())
 	if err != nil {
@@ -329,7 +331,8 @@ func (s *openedShards) openShard(path string, p *compiled.Compiled, key seal.Key
 		return head, nil, refuse("is no shard that this version reads; expected " + shardFormat)
 	}
 	if head.PlanHash != p.Hash() {
-		return head, nil, refuse("was counted for another plan; take it out of the folder, and have the shard counted by this plan")
+		return head, nil, refuse("was counted for another plan; take it out of the folder, and have the shard " +
+			"counted by this plan")
 	}
 	opened, err := seal.NewReader(in, key, boundTo(line, parts))
 	if err == nil {
@@ -345,7 +348,8 @@ func (s *openedShards) openShard(path string, p *compiled.Compiled, key seal.Key
 		return head, nil, &source.Error{Kind: source.Unreadable, File: path, Message: "cannot be read", Err: err}
 	}
 	if err != nil {
-		return head, nil, refuse("cannot be opened: it was counted by another row key, or was changed since; have the shard counted again by the row key of this preparation")
+		return head, nil, refuse("cannot be opened: it was counted by another row key, or was changed since; have " +
+			"the shard counted again by the row key of this preparation")
 	}
 	if part.Shard().Number != head.Shard || part.Shard().Of != head.Of {
 		return head, nil, refuse("is not the shard that its first line names")
@@ -363,7 +367,8 @@ func checkShards(dir string, d Division, heads []shardHead) error {
 	for _, h := range heads {
 		switch {
 		case h.Of != d.Shards:
-			return refuse(source.Malformed, "has a shard of a division into %d, and the plan was prepared for %d; take it out", h.Of,
+			return refuse(source.Malformed, "has a shard of a division into %d, and the plan was prepared for %d; "+
+				"take it out", h.Of,
 				d.Shards)
 		case there[h.Shard]:
 			return refuse(source.Duplicate, "has the shard %d/%d twice; keep one file of it", h.Shard, d.Shards)
@@ -372,7 +377,8 @@ func checkShards(dir string, d Division, heads []shardHead) error {
 	}
 	for i := range d.Shards {
 		if !there[i+1] {
-			return refuse(source.Missing, "the shard %d/%d is missing; have it counted, and measure again", i+1, d.Shards)
+			return refuse(source.Missing, "the shard %d/%d is missing; have it counted, and measure again", i+1,
+				d.Shards)
 		}
 	}
 	return nil
@@ -411,7 +417,8 @@ func (s *openedShards) checkInputs(dir string, d Division, p *compiled.Compiled,
 		if i == 0 {
 			first = order
 		} else if !d.OwnFiles && !slices.Equal(order, first) {
-			return refuseShard(dir, "the machines have not counted the same files; give all of them the same files under the same names and count again, or prepare with --own-files if each has its own")
+			return refuseShard(dir, "the machines have not counted the same files; give all of them the same files "+
+				"under the same names and count again, or prepare with --own-files if each has its own")
 		}
 	}
 	return nil

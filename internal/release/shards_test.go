@@ -50,7 +50,8 @@ func preparedFor(t *testing.T, o releasetest.Office, ownFiles bool) machines {
 		m.keys, m.public = append(m.keys, key), append(m.public, key.Public())
 	}
 	var err error
-	m.handed, err = Prepare(t.Context(), o.Plan, optionsOf(o, "out"), Division{Shards: m.of, OwnFiles: ownFiles}, m.public)
+	m.handed, err = Prepare(t.Context(), o.Plan, optionsOf(o, "out"), Division{Shards: m.of, OwnFiles: ownFiles},
+		m.public)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,12 +150,15 @@ func TestWrongShardsAreRefused(t *testing.T) {
 		change func()
 		want   string
 	}{
-		"missing":                {func() { os.Remove(third) }, "3/3 is missing"},
-		"one twice":              {func() { write(third, first) }, "1/3 twice"},
-		"another's name":         {func() { write(third, renamed) }, "cannot be opened"},
-		"cut short":              {func() { write(third, good[:len(good)-1]) }, "cannot be"},
-		"longer":                 {func() { write(third, append(good[:len(good):len(good)], 0)) }, "cannot be"},
-		"a bit changed":          {func() { write(third, append(good[:len(good)-9:len(good)-9], flipped(good[len(good)-9:])...)) }, "cannot be"},
+		"missing":        {func() { os.Remove(third) }, "3/3 is missing"},
+		"one twice":      {func() { write(third, first) }, "1/3 twice"},
+		"another's name": {func() { write(third, renamed) }, "cannot be opened"},
+		"cut short":      {func() { write(third, good[:len(good)-1]) }, "cannot be"},
+		"longer":         {func() { write(third, append(good[:len(good):len(good)], 0)) }, "cannot be"},
+		"a bit changed": {func() {
+			write(third,
+				append(good[:len(good)-9:len(good)-9], flipped(good[len(good)-9:])...))
+		}, "cannot be"},
 		"of another preparation": {func() { write(third, foreign) }, "cannot be opened"},
 		"no shard":               {func() { write(third, []byte("x")) }, "is no shard"},
 	} {
@@ -180,7 +184,8 @@ func TestWrongShardsAreRefused(t *testing.T) {
 	if err := m.count(t.Context(), o, 3); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil || !strings.Contains(err.Error(), "the same files") {
+	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil ||
+		!strings.Contains(err.Error(), "the same files") {
 		t.Errorf("other files: %v", err)
 	}
 	write(rows, text)
@@ -203,7 +208,8 @@ func flipped(b []byte) []byte {
 func TestPreparationsAreKept(t *testing.T) {
 	o := releasetest.Trips(t)
 	opt := optionsOf(o, "out")
-	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil || !strings.Contains(err.Error(), "was not prepared") {
+	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil ||
+		!strings.Contains(err.Error(), "was not prepared") {
 		t.Errorf("measured without a preparation: %v", err)
 	}
 	nothingReserved(t, o)
@@ -230,7 +236,8 @@ func TestPreparationsAreKept(t *testing.T) {
 	}
 	m.handed = again
 	stranger := machines{of: 3, handed: again, keys: []seal.Key{machineKey(t), machineKey(t)}}
-	if err := stranger.count(t.Context(), o, 1); err == nil || !strings.Contains(err.Error(), "not sealed for this machine") {
+	if err := stranger.count(t.Context(), o, 1); err == nil ||
+		!strings.Contains(err.Error(), "not sealed for this machine") {
 		t.Errorf("counted by a machine that was not named: %v", err)
 	}
 	if err := m.count(t.Context(), o, 2); err != nil {
@@ -389,9 +396,12 @@ func TestShardsArePadded(t *testing.T) {
 // Machines that have the same files in another order, or under other names, divide rows otherwise, and are refused; so
 // is a public file that is confidential on any of them.
 func TestMachinesReadTheSameFiles(t *testing.T) {
-	text := "version: 1\nrelease: trips\nprivacy: {protects: trip, neighbours: add-remove, account: trips}\nbudget: {epsilon: 1}\n" +
-		"tables: {t: {source: {csv: '*.csv'}, unit: row, columns: {mode: {values: [walk, ride]}}}}\nmarginals: {m: {by: [mode]}}\n"
-	o := releasetest.Of(t, map[string]string{"release.yaml": text, "policy.yaml": "account: trips\nprotects: trip\nneighbours: add-remove\ncap: {epsilon: 5}\n",
+	text := "version: 1\nrelease: trips\nprivacy: {protects: trip, neighbours: add-remove, account: trips}\n" +
+		"budget: {epsilon: 1}\n" +
+		"tables: {t: {source: {csv: '*.csv'}, unit: row, columns: {mode: {values: [walk, ride]}}}}\n" +
+		"marginals: {m: {by: [mode]}}\n"
+	o := releasetest.Of(t, map[string]string{"release.yaml": text, "policy.yaml": "account: trips\nprotects: trip\n" +
+		"neighbours: add-remove\ncap: {epsilon: 5}\n",
 		"a.csv": "mode\nwalk\n", "b.csv": "mode\nride\nride\n"})
 	m := preparedFor(t, o, false)
 	m.countAll(t, o)
@@ -408,7 +418,8 @@ func TestMachinesReadTheSameFiles(t *testing.T) {
 	if err := m.count(t.Context(), o, 2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil || !strings.Contains(err.Error(), "the same files") {
+	if _, err := Measure(t.Context(), o.Plan, fromShards(o)); err == nil ||
+		!strings.Contains(err.Error(), "the same files") {
 		t.Errorf("files whose names were exchanged: %v", err)
 	}
 }

@@ -43,9 +43,11 @@ var shareSettings = []shareSetting{
 	{name: "one measurement, pure", long: true, budget: "{epsilon: 1/4}",
 		marginals: "m: {by: [copy, kind], stats: [count, {share: {of: [copy]}, as: within}, share]}"},
 	{name: "put together with levels and totals, ρ", budget: "{rho: 1/16}",
-		marginals: "m: {by: [copy, kind], stats: [{share: {of: [copy]}, as: within}, share]}, n: {by: [kind.size, copy]}, o: {by: [copy]}, q: {by: [kind]}"},
+		marginals: "m: {by: [copy, kind], stats: [{share: {of: [copy]}, as: within}, share]}, n: {by: [kind.size, " +
+			"copy]}, o: {by: [copy]}, q: {by: [kind]}"},
 	{name: "of three attributes, put together, pure", budget: "{epsilon: 1/2}", long: true,
-		marginals: "m: {by: [kind, copy, sex], stats: [{share: {of: [copy]}, as: within}, {share: {of: [copy, kind]}, as: narrow}]}, n: {by: [copy, sex]}, o: {by: [kind.size]}"},
+		marginals: "m: {by: [kind, copy, sex], stats: [{share: {of: [copy]}, as: within}, {share: {of: [copy, " +
+			"kind]}, as: narrow}]}, n: {by: [copy, sex]}, o: {by: [kind.size]}"},
 	{name: "weighted, ε and δ", budget: "{epsilon: 1, delta: 1e-9}", long: true,
 		marginals: "m: {by: [copy, kind], stats: [{share: {of: [copy]}, as: within}]}"},
 }
@@ -70,7 +72,8 @@ func (s shareSetting) plan(t *testing.T) *compiled.Compiled {
 		weight = ", weight: {from: w, range: [0.5, 2], step: 0.5, kind: design}"
 	}
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
-		"\ntables: {t: {source: {csv: t.csv}, unit: row" + weight + ", columns: {copy: {type: integer, range: [0, 12499]}, " +
+		"\ntables: {t: {source: {csv: t.csv}, unit: row" + weight +
+		", columns: {copy: {type: integer, range: [0, 12499]}, " +
 		"kind: {values: [a, b, c, d, e], levels: {size: {large: [a, b, c], small: [d, e]}}}, sex: {values: [f, m]}}}}\n" +
 		"marginals: {" + s.marginals + "}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
@@ -127,7 +130,8 @@ func TestSharesCover(t *testing.T) {
 			for class, tally := range honest {
 				t.Logf("%v: %d intervals, %.4f hold", class, tally.all, float64(tally.held)/float64(tally.all))
 				if why := tally.alarm(class.fine()); why != "" {
-					t.Errorf("%v: %.4f of %d intervals hold: %s", class, float64(tally.held)/float64(tally.all), tally.all, why)
+					t.Errorf("%v: %.4f of %d intervals hold: %s", class, float64(tally.held)/float64(tally.all),
+						tally.all, why)
 				}
 			}
 			t.Run("mistakes", s.noticeMistakes)
@@ -228,7 +232,10 @@ func trueShare(table synth.Table, name string, cell int) (float64, shareClass) {
 		}
 		return n
 	}
-	own := rows(copy, func(kind, sex string) bool { return kind == at["kind"] && (at["sex"] == "" || sex == at["sex"]) })
+	own := rows(copy, func(kind, sex string) bool {
+		return kind == at["kind"] &&
+			(at["sex"] == "" || sex == at["sex"])
+	})
 	total := 0
 	switch name {
 	case "within":

@@ -48,7 +48,8 @@ func TestSheetsHoldTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := csv.NewReader(&file).ReadAll()
-		if err != nil || !slices.EqualFunc(got, want, func(a, b []string) bool { return slices.EqualFunc(a, b, sameValue) }) {
+		if err != nil || !slices.EqualFunc(got, want,
+			func(a, b []string) bool { return slices.EqualFunc(a, b, sameValue) }) {
 			t.Fatalf("table %s as CSV: %v\n%q\nwant\n%q", table.Path, err, got, want)
 		}
 		document, err := json.Marshal(s)

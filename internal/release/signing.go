@@ -29,7 +29,8 @@ func holderOf(p *compiled.Compiled, roll holder.Roll, key holder.Key) (string, e
 			return name, nil
 		}
 	}
-	return "", refuseHolder(p, fmt.Sprintf("has no holder with this key, whose fingerprint is %s", key.Public().Fingerprint()))
+	return "", refuseHolder(p, fmt.Sprintf("has no holder with this key, whose fingerprint is %s",
+		key.Public().Fingerprint()))
 }
 
 // SignRoll signs the roll of a plan with the key in a file, and writes the signature to out/NAME.HOLDER.roll. The
@@ -79,7 +80,8 @@ func Withdraw(ctx context.Context, p *compiled.Compiled, o Options, keyFile stri
 		return Signed{}, err
 	}
 	if there, err := durable.Exists(ShareFolder(o.Out, p.Name, name)); err != nil || there {
-		return Signed{}, errors.Join(err, refuseHolder(p, "was measured by "+name+", whose share lies in "+ShareFolder(o.Out, p.Name, name)))
+		return Signed{}, errors.Join(err,
+			refuseHolder(p, "was measured by "+name+", whose share lies in "+ShareFolder(o.Out, p.Name, name)))
 	}
 	if err := o.cancelUndebited(ctx, p, name); err != nil {
 		return Signed{}, err
@@ -100,7 +102,8 @@ func (o Options) cancelUndebited(ctx context.Context, p *compiled.Compiled, name
 	return o.withState(ctx, p, func(l *ledger.Ledger, charge ledger.Charge, _ *state.State) error {
 		debited, err := l.Debited(ctx, charge)
 		if err == nil && debited != "" {
-			err = refuseHolder(p, fmt.Sprintf("was debited for %s on %s: its share may have left, so it cannot be taken back. Give up the release, and make another one",
+			err = refuseHolder(p, fmt.Sprintf("was debited for %s on %s: its share may have left, so it cannot be "+
+				"taken back. Give up the release, and make another one",
 				name, debited))
 		}
 		if err != nil {

@@ -43,11 +43,14 @@ type PublicIsConfidential struct {
 
 func (e *PublicIsConfidential) Error() string {
 	if e.Release != "" {
-		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as the confidential table %s: nothing was spent; "+
-			"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File),
+		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as "+
+			"the confidential table %s: nothing was spent; "+
+			"take it out of the spec, and keep the plan file, which holds its content, confidential",
+			screen.Quoted(e.File),
 			e.Release, e.Table)
 	}
-	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read from it: nothing was spent; "+
+	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read "+
+		"from it: nothing was spent; "+
 		"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File),
 		e.Table)
 }
@@ -265,7 +268,8 @@ func (c *countedSources) isUnchanged(ctx context.Context, was countedFiles, inpu
 	for _, in := range inputs {
 		var print string
 		i := slices.IndexFunc(left, func(f countedFile) bool {
-			return f.Table == in.table && f.Path == in.path && f.Size == in.info.Size() && f.Modified.Equal(in.info.ModTime())
+			return f.Table == in.table && f.Path == in.path && f.Size == in.info.Size() &&
+				f.Modified.Equal(in.info.ModTime())
 		})
 		if i < 0 {
 			d, err := source.Digest(ctx, in.path)
@@ -324,7 +328,8 @@ func readSources(root string) (*countedSources, error) {
 		err = errors.New("its key is missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("state directory: %s, by which confidential files are known again, cannot be read (%w): put back a copy, or move it away to begin anew", sourcesFile, err)
+		return nil, fmt.Errorf("state directory: %s, by which confidential files are known again, cannot be read "+
+			"(%w): put back a copy, or move it away to begin anew", sourcesFile, err)
 	}
 	return c, nil
 }
@@ -344,7 +349,8 @@ func noteSources(ctx context.Context, root string, accounts []string, p *compile
 	}
 	files := c.fingerprintAll(inputs)
 	for _, account := range accounts {
-		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(), Date: time.Now().UTC().Truncate(time.Second),
+		one := countedFiles{Account: account, Release: p.Name, Plan: p.Hash(),
+			Date:  time.Now().UTC().Truncate(time.Second),
 			Files: files}
 		c.Releases = append(c.Releases, one) // earlier records stay: what was counted once stays confidential
 	}

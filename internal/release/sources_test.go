@@ -20,7 +20,8 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(t.TempDir(), "r.yaml")
 	text := "version: 1\nrelease: first\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
-		"tables: {persons: {source: {csv: a.csv}, unit: row, columns: {x: {values: [a, b]}}}}\nmarginals: {m: {by: [x]}}\n"
+		"tables: {persons: {source: {csv: a.csv}, unit: row, columns: {x: {values: [a, b]}}}}\n" +
+		"marginals: {m: {by: [x]}}\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestCountedFilesStayConfidential(t *testing.T) {
 
 	// By the record the directory is known as one that holds no public file.
 	const listed = "version: 1\nrelease: r\nprivacy: {protects: row, neighbours: add-remove}\nbudget: {epsilon: 1}\n" +
-		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {codebook: list.csv}}}}\nmarginals: {m: {by: [a]}}\n"
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {codebook: list.csv}}}}\n" +
+		"marginals: {m: {by: [a]}}\n"
 	if err := errors.Join(os.WriteFile(filepath.Join(root, "r.yaml"), []byte(listed), 0o600),
 		os.WriteFile(filepath.Join(root, "list.csv"), []byte("code\n1\n2\n"), 0o600)); err != nil {
 		t.Fatal(err)

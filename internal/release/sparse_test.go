@@ -87,8 +87,9 @@ func checkFlows(t *testing.T, o releasetest.Office, place string) {
 			t.Fatal(err)
 		}
 		text := string(b)
-		if !strings.Contains(text, "need not be empty: its noisy count was not above") && !strings.Contains(strings.Join(strings.Fields(text), " "),
-			"need not be empty: its noisy count was not above") {
+		if !strings.Contains(text, "need not be empty: its noisy count was not above") &&
+			!strings.Contains(strings.Join(strings.Fields(text), " "),
+				"need not be empty: its noisy count was not above") {
 			t.Errorf("%s does not say what a cell is that is not there", file)
 		}
 	}
@@ -98,7 +99,8 @@ func checkFlows(t *testing.T, o releasetest.Office, place string) {
 func checkAsked(t *testing.T, o releasetest.Office, place string) {
 	t.Helper()
 	s := o.Plan.Tables[0].Sparse
-	a, err := query.Query(t.Context(), place, query.Question{By: []string{"to"}, Where: []string{"from=9", "to=5,31622"}})
+	a, err := query.Query(t.Context(), place,
+		query.Question{By: []string{"to"}, Where: []string{"from=9", "to=5,31622"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +172,8 @@ func checkTruth(t *testing.T, o releasetest.Office, v evaluate.Evaluation, place
 			v[i], _ = strconv.Atoi(text)
 		}
 		n := releasetest.LargeFlows[[2]int{v[0], v[1]}]
-		if i := (v[0] - 2) / 9; n == 0 && v[0] >= 2 && (v[0]-2)%9 == 0 && i < releasetest.SingleFlows && v[1] == 31000-i*7 {
+		if i := (v[0] - 2) / 9; n == 0 && v[0] >= 2 && (v[0]-2)%9 == 0 && i < releasetest.SingleFlows &&
+			v[1] == 31000-i*7 {
 			n = 1
 		}
 		if n > 0 {

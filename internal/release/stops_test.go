@@ -104,7 +104,8 @@ func TestNoValueStopsATotalRelease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Run(t.Context(), p, Options{Out: dir, Data: dir, State: filepath.Join(dir, "state")}); err != nil {
+			if _, err := Run(t.Context(), p,
+				Options{Out: dir, Data: dir, State: filepath.Join(dir, "state")}); err != nil {
 				t.Errorf("%s, %s, %s: %v", format, neighbours, c.name, err)
 				continue
 			}
@@ -127,7 +128,8 @@ func TestNoValueStopsATotalRelease(t *testing.T) {
 			}
 			for _, row := range total.Rows {
 				if math.Abs(*row.Value-want[row.Keys[0]]) > 1.5 {
-					t.Errorf("%s, %s, %s: %g rows of ward %s, expected %g", format, neighbours, c.name, *row.Value, row.Keys[0],
+					t.Errorf("%s, %s, %s: %g rows of ward %s, expected %g", format, neighbours, c.name, *row.Value,
+						row.Keys[0],
 						want[row.Keys[0]])
 				}
 			}

@@ -60,7 +60,8 @@ func writeTrips(t *testing.T, path string, rows int) (hours [24]int64) {
 		hour := random.Int64N(24)
 		hours[hour]++
 		b.Field(4).(*array.TimestampBuilder).
-			Append(arrow.Timestamp((1_772_323_200 + random.Int64N(31)*86_400 + hour*3600 + random.Int64N(3600)) * 1_000_000))
+			Append(arrow.Timestamp((1_772_323_200 + random.Int64N(31)*86_400 + hour*3600 +
+				random.Int64N(3600)) * 1_000_000))
 		kilometres := math.Hypot((at[0]-at[2])*83, (at[1]-at[3])*111)
 		b.Field(5).(*array.Float64Builder).Append(math.Round((3.25+1.4*kilometres)*100) / 100)
 	}
@@ -112,7 +113,8 @@ func TestTripsByPlace(t *testing.T) {
 	for hour, row := range a.Rows {
 		// Eight standard errors: an honest release fails once in 10¹³.
 		if math.Abs(row.Unbiased-float64(hours[hour])) > 8*row.StandardError || row.StandardError > 5000 {
-			t.Errorf("hour %d has %g (standard error %g), and %d trips", hour, row.Unbiased, row.StandardError, hours[hour])
+			t.Errorf("hour %d has %g (standard error %g), and %d trips", hour, row.Unbiased, row.StandardError,
+				hours[hour])
 		}
 	}
 	for _, row := range releasetest.Figures(t, place, "od", "pickup", "dropoff") {
@@ -191,7 +193,8 @@ func TestTaxiExample(t *testing.T) {
 			t.Errorf("%v has %d trips", row, n)
 		}
 	}
-	for _, row := range releasetest.Figures(t, r.Folder, "places/pickup", "pickup", "count_unbiased", "count_noise_se") {
+	for _, row := range releasetest.Figures(t, r.Folder, "places/pickup", "pickup", "count_unbiased",
+		"count_noise_se") {
 		value, _ := strconv.ParseFloat(row[1], 64)
 		se, _ := strconv.ParseFloat(row[2], 64)
 		if n := pickups[row[0]]; math.Abs(value-float64(n)) > 8*se {

@@ -114,7 +114,8 @@ func TestALaterRunHasTheTemplate(t *testing.T) {
 		t.Error("the template of another build is used")
 	}
 	programHash = own
-	if err := os.WriteFile(quarterOf(o, "").Path, []byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)),
+	if err := os.WriteFile(quarterOf(o, "").Path,
+		[]byte(strings.Replace(quarterSpec, "{epsilon: 1}", "{epsilon: 2}", 1)),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,8 @@ func TestNoPlanIsTakenThatTheLedgerDoesNotHold(t *testing.T) {
 	}
 	other := opt
 	other.Ledger = filepath.Join(o.Dir, "other.db")
-	if _, err := (account.Ledger{Path: other.Ledger}).Init(t.Context(), filepath.Join(o.Dir, "policy.yaml")); err != nil {
+	if _, err := (account.Ledger{Path: other.Ledger}).Init(t.Context(),
+		filepath.Join(o.Dir, "policy.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	practice := opt

@@ -37,11 +37,13 @@ func TestATopReleaseOfManyCells(t *testing.T) {
 					t.Fatalf("%v\n%+v", err, verified)
 				}
 				checkBusy(t, o, place)
-				if a, err := query.Query(t.Context(), place, query.Question{Where: []string{"from=7", "to=31622"}}); err == nil ||
+				if a, err := query.Query(t.Context(), place,
+					query.Question{Where: []string{"from=7", "to=31622"}}); err == nil ||
 					!strings.Contains(err.Error(), "chosen") {
 					t.Errorf("a question to the top table: %+v, %v", a, err)
 				}
-				if a, err := query.Query(t.Context(), place, query.Question{Where: []string{"hour=0..11"}}); err != nil ||
+				if a, err := query.Query(t.Context(), place,
+					query.Question{Where: []string{"hour=0..11"}}); err != nil ||
 					a.Table != "hours" {
 					t.Errorf("a question to the other table: %+v, %v", a, err)
 				}
@@ -51,7 +53,8 @@ func TestATopReleaseOfManyCells(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := readEvaluation(t, opt.Out).Tables[0]
-				if want := (evaluate.TopTruth{Of: 4, Right: 4, Predicted: o.Plan.Tables[0].Top.Shortfall}); got.Top == nil ||
+				if want := (evaluate.TopTruth{Of: 4, Right: 4,
+					Predicted: o.Plan.Tables[0].Top.Shortfall}); got.Top == nil ||
 					*got.Top != want ||
 					got.Cells != 4 || got.L1OverN != nil {
 					t.Errorf("the evaluation has %+v (%+v), expected %+v", got, got.Top, want)
@@ -160,7 +163,8 @@ func TestATopReleaseResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top := s.Measured[slices.IndexFunc(s.Measured, func(m measured.Measured) bool { return m.Measurement.ID == "busy" })]
+	top := s.Measured[slices.IndexFunc(s.Measured,
+		func(m measured.Measured) bool { return m.Measurement.ID == "busy" })]
 	if !slices.Equal(top.Values.Int64Values(), drawn["busy"]) || len(top.Cells) != 4 {
 		t.Errorf("resumed to other cells or noise: %v, %v", top, drawn["busy"])
 	}

@@ -66,7 +66,8 @@ func careOffice(t *testing.T, budget string) releasetest.Office {
 			n = 5
 		}
 		for v := range n {
-			visits += fmt.Sprintf("%d,%d,%s,%s,%d\n", v, i, []string{"a", "b", "c"}[i%3], []string{"n", "s"}[i/2%2], i%31)
+			visits += fmt.Sprintf("%d,%d,%s,%s,%d\n", v, i, []string{"a", "b", "c"}[i%3], []string{"n", "s"}[i/2%2],
+				i%31)
 		}
 	}
 	for i := range 20 {
@@ -114,7 +115,8 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, says := range []string{
-		"for replacing one person by another, meaning all rows with the same person in persons and visits, of which at most 1 in persons and 3 in visits are counted",
+		"for replacing one person by another, meaning all rows with the same person in persons and visits, of which " +
+			"at most 1 in persons and 3 in visits are counted",
 		"Each person is protected: all rows with the same person in persons and visits together.",
 		"For each person, at most 1 row in persons and 3 rows in visits are counted",
 		"That is their number in all tables together; how many have rows in one of them is not public.",
@@ -133,7 +135,8 @@ func TestTwoTablesShareTheirUnits(t *testing.T) {
 			t.Errorf("asked of %s: %+v", table, a)
 		}
 	}
-	if a, err := query.Query(t.Context(), place, query.Question{By: []string{"ward"}}); err != nil || a.From != "visits" {
+	if a, err := query.Query(t.Context(), place, query.Question{By: []string{"ward"}}); err != nil ||
+		a.From != "visits" {
 		t.Errorf("asked by ward: %+v, %v", a, err)
 	}
 	for q, says := range map[string]query.Question{

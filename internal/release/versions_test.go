@@ -83,7 +83,8 @@ func publishedElsewhere(t *testing.T, folder, out string) {
 		t.Fatal(err)
 	}
 	defer staged.discard()
-	if err := derive.Release(t.Context(), staged.Folder, s, record, published.Manifest{}, derive.Modules()); err != nil {
+	if err := derive.Release(t.Context(), staged.Folder, s, record, published.Manifest{},
+		derive.Modules()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(staged.Dir, published.ManifestFile)

@@ -59,7 +59,9 @@ func (o Options) checkWords(place string, p *compiled.Compiled) error {
 		return nil
 	}
 	return &verdict.Unusable{File: place, Err: errors.New(
-		"this plan was measured with other titles or labels. New ones cost nothing: `dprelease plan` writes them to NAME.words.json, and `dprelease publish NAME.measured --words NAME.words.json` publishes them, as a revision if the release is published already")}
+		"this plan was measured with other titles or labels. New ones cost nothing: `dprelease plan` writes them to " +
+			"NAME.words.json, and `dprelease publish NAME.measured --words NAME.words.json` publishes them, as a " +
+			"revision if the release is published already")}
 }
 
 // wordsApprovals returns approvals of the words of a plan by everybody who approved the plan with other words, from the
@@ -90,7 +92,8 @@ func (o Options) wordsApprovals(sealed string, p *compiled.Compiled, record ledg
 		at := slices.IndexFunc(all, func(a ledger.Approval) bool { return a.RenewsWords(before, p.Hash(), hash) })
 		if at < 0 {
 			return nil, &verdict.Unusable{File: cmp.Or(o.Words, sealed), Err: fmt.Errorf(
-				"the role %s approved other titles and labels: the key with the fingerprint %s has to approve these, with `dprelease approve`, and the approval belongs next to the sealed folder",
+				"the role %s approved other titles and labels: the key with the fingerprint %s has to approve these, "+
+					"with `dprelease approve`, and the approval belongs next to the sealed folder",
 				before.Role, before.Signer.Fingerprint())}
 		}
 		used = append(used, all[at])

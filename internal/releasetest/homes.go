@@ -29,7 +29,8 @@ func Homes(parent, child string) map[string]string {
 		}
 	}
 	return map[string]string{
-		"release.yaml": strings.NewReplacer("PARENT", parent, "CHILD", child).Replace(homesSpec), "policy.yaml": homesPolicy,
-		"h.csv": h, "p.csv": p, "tenures.csv": "code,label\nr,Rented\no,Owned\n",
+		"release.yaml": strings.NewReplacer("PARENT", parent, "CHILD", child).Replace(homesSpec),
+		"policy.yaml":  homesPolicy,
+		"h.csv":        h, "p.csv": p, "tenures.csv": "code,label\nr,Rented\no,Owned\n",
 	}
 }

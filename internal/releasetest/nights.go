@@ -25,4 +25,5 @@ marginals:
 `
 
 // NightRows are rows of ten units of one row each; two walk at night.
-const NightRows = "who,mode,hour,day\n1,walk,0,mo\n2,walk,4,mo\n3,ride,4,tu\n4,ride,5,tu\n5,sail,2,mo\n6,walk,5,tu\n7,ride,1,mo\n8,sail,3,mo\n9,walk,2,tu\n10,ride,4,mo\n"
+const NightRows = "who,mode,hour,day\n1,walk,0,mo\n2,walk,4,mo\n3,ride,4,tu\n4,ride,5,tu\n5,sail,2,mo\n6,walk,5,tu\n" +
+	"7,ride,1,mo\n8,sail,3,mo\n9,walk,2,tu\n10,ride,4,mo\n"

@@ -49,7 +49,8 @@ func in(t *testing.T, dir string, files, params map[string]string) Office {
 	o := Office{Dir: dir}
 	for name, text := range files {
 		path := filepath.Join(o.Dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

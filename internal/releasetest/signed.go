@@ -31,7 +31,8 @@ func Sign(t *testing.T, spec, policy, rows string, run func(o Signed) (place str
 	o.Office = in(t, dir, map[string]string{"release.yaml": spec, "t.csv": rows,
 		"policy.yaml": policy + "approvals: {methodologist: [anna.pub]}\n"}, nil)
 	o.Office = o.withLedger(t, "ledger.db", ledger.OpenOptions{Office: &o.Key})
-	approval := ledger.Approval{Plan: o.Plan.Hash(), Words: o.Plan.Release().Words.Hash(), Role: "methodologist", Statement: "I have read this plan."}
+	approval := ledger.Approval{Plan: o.Plan.Hash(), Words: o.Plan.Release().Words.Hash(), Role: "methodologist",
+		Statement: "I have read this plan."}
 	if err := os.WriteFile(filepath.Join(dir, o.Plan.Name+".approval.json"), approval.Signed(anna).Encode(),
 		0o600); err != nil {
 		t.Fatal(err)

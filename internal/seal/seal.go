@@ -79,7 +79,8 @@ func ParsePublicKey(text string) (PublicKey, error) {
 	parsed, _ := keyfile.ParsePublic(text)
 	key, ok := parsed.(*ecdh.PublicKey)
 	if !ok || key.Curve() != ecdh.X25519() {
-		return PublicKey{}, errors.New("not the public key of a machine: expected one word that begins with x25519:, or an X25519 key in PEM, as `dprelease machine-key NAME` writes it to NAME.pub")
+		return PublicKey{}, errors.New("not the public key of a machine: expected one word that begins with x25519:, " +
+			"or an X25519 key in PEM, as `dprelease machine-key NAME` writes it to NAME.pub")
 	}
 	return publicKey(key), nil
 }
@@ -92,7 +93,8 @@ func ReadPublicKey(path string) (PublicKey, error) {
 	}
 	if keyfile.IsPrivate(b) {
 		clear(b)
-		return PublicKey{}, fmt.Errorf("%s is a private key, which stays on its machine: give the public key, as `%s` writes it to NAME.pub",
+		return PublicKey{}, fmt.Errorf("%s is a private key, which stays on its machine: give the public key, as "+
+			"`%s` writes it to NAME.pub",
 			path, kind.Made)
 	}
 	k, err := ParsePublicKey(string(b))

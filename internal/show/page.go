@@ -69,7 +69,8 @@ func (s *Sheet) Write(w io.Writer, look screen.Look, all bool) error {
 		p.Paragraph("Left out, as the terminal is too narrow: "+strings.Join(dropped, ", ")+".", screen.Faint)
 	}
 	p.Blank()
-	p.Paragraph("--as csv prints all columns for a spreadsheet: add up the unbiased figures, not those above."+s.trace, screen.Faint)
+	p.Paragraph("--as csv prints all columns for a spreadsheet: add up the unbiased figures, not those above."+s.trace,
+		screen.Faint)
 	_, err = w.Write(p.Bytes())
 	return err
 }

@@ -152,16 +152,19 @@ func (l *Leftover) mustStay(ctx context.Context, ledgers []account.Ledger) (why 
 	case err != nil:
 		return "", false, err
 	case found == "":
-		return "it has a key, and no account of these ledgers knows its release: give the ledger that does (--ledger)", true,
+		return "it has a key, and no account of these ledgers knows its release: give the ledger that does (--ledger)",
+			true,
 			nil
 	case found == ledger.Debited:
 		return fmt.Sprintf("it is paid for and not finished (account %s): run it again, or give it up (ledger abandon)",
 			payer), true, nil
 	case (found == ledger.Reserved || found == ledger.Cancelled) && slices.Contains(l.Holds, PreparedFile):
-		return fmt.Sprintf("other machines may be counting by its key (account %s): measure it, or take it back (prepare --cancel)",
+		return fmt.Sprintf("other machines may be counting by its key (account %s): measure it, or take it back "+
+			"(prepare --cancel)",
 			payer), true, nil
 	case found == ledger.Reserved:
-		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still holds a reservation)", payer), false, nil
+		return fmt.Sprintf("its attempt ended before its debit, and the next one draws a new key (account %s still "+
+			"holds a reservation)", payer), false, nil
 	}
 	return fmt.Sprintf("its release is %s (account %s)", found, payer), false, nil
 }
@@ -182,7 +185,8 @@ func releaseState(ctx context.Context, ledgers []account.Ledger, name string) (f
 			}
 			for _, s := range accounts {
 				for _, p := range s.Releases {
-					if Name(identity, ledger.Charge{Account: p.Account, Release: p.Release, PlanHash: p.PlanHash}) == name {
+					if Name(identity, ledger.Charge{Account: p.Account, Release: p.Release,
+						PlanHash: p.PlanHash}) == name {
 						found, payer = p.State, p.Account
 					}
 				}

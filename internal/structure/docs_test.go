@@ -155,7 +155,8 @@ func eachFile(t *testing.T, folders []string, tests bool, do func(path string, f
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") != tests {
 				return err
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil,
+				parser.ParseComments|parser.SkipObjectResolution)
 			if err == nil {
 				do(path, file)
 			}

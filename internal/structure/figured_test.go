@@ -18,7 +18,8 @@ func figuredPackages(t *testing.T) []string {
 		"report/internal/shading": "colours of a page",
 		"report/internal/words":   "texts alone",
 	}
-	all, err := exec.Command("go", "list", "./budget", "./budget/local", "./plan/...", "./synth/...", "./report/...").Output()
+	all, err := exec.Command("go", "list", "./budget", "./budget/local", "./plan/...", "./synth/...",
+		"./report/...").Output()
 	if err != nil {
 		t.Fatal("the go command lists no packages: ", err)
 	}

@@ -45,7 +45,8 @@ func TestProofsWereReadAgainstTheseFunctions(t *testing.T) {
 				return line
 			}
 			if hash != r[3] && !*update {
-				t.Errorf("%s: %s in %s has changed: read the page against it, then run this test with -update", page, r[2], r[1])
+				t.Errorf("%s: %s in %s has changed: read the page against it, then run this test with -update", page,
+					r[2], r[1])
 			}
 			return fmt.Sprintf("- `%s` `%s` sha256:%s", r[1], r[2], hash)
 		})

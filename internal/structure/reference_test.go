@@ -115,11 +115,14 @@ type example struct {
 
 // order is the usual order of a spec's keys; other keys follow by name.
 var order = []string{
-	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "collect", "tables", "impossible", "marginals",
+	"version", "release", "corrects", "params", "about", "fit", "privacy", "budget", "collect", "tables", "impossible",
+	"marginals",
 	"synthetic", "diagnostics",
-	"title", "population", "period", "contact", "protects", "neighbours", "account", "protocol", "epsilon", "delta", "rho", "split",
+	"title", "population", "period", "contact", "protects", "neighbours", "account", "protocol", "epsilon", "delta",
+	"rho", "split",
 	"share", "shuffled", "honest",
-	"source", "unit", "collected", "weight", "expect", "where", "join", "sample", "columns", "from", "type", "values", "codebook",
+	"source", "unit", "collected", "weight", "expect", "where", "join", "sample", "columns", "from", "type", "values",
+	"codebook",
 	"range", "grid", "derived_from",
 	"step", "levels", "unknown", "null", "by", "every", "stats", "table",
 }
@@ -199,7 +202,8 @@ func (w *referenceWriter) key(key string, n node, required bool, needs any) {
 		fmt.Fprintf(&w.page, "- **Allowed:** %s\n", limits)
 	}
 	if later := unbuiltValues(n); later != nil && built == nil {
-		fmt.Fprintf(&w.page, "- **Not built in this version:** `%s`, which is refused by name\n", strings.Join(later, "`, `"))
+		fmt.Fprintf(&w.page, "- **Not built in this version:** `%s`, which is refused by name\n",
+			strings.Join(later, "`, `"))
 	}
 	switch {
 	case required:

@@ -45,9 +45,12 @@ func tallyLanes3(t []uint32, a, b, c []uint16, sizeB, sizeC int) int {
 	byB, byC, whole := uint64(sizeB), uint64(sizeC), len(a)&^15
 	for i := 0; i < whole; i += 16 {
 		x, y, z := (*[16]uint16)(a[i:]), (*[16]uint16)(b[i:]), (*[16]uint16)(c[i:])
-		countFour(t, (fourCodes((*[4]uint16)(x[0:]))*byB+fourCodes((*[4]uint16)(y[0:])))*byC+fourCodes((*[4]uint16)(z[0:])))
-		countFour(t, (fourCodes((*[4]uint16)(x[4:]))*byB+fourCodes((*[4]uint16)(y[4:])))*byC+fourCodes((*[4]uint16)(z[4:])))
-		countFour(t, (fourCodes((*[4]uint16)(x[8:]))*byB+fourCodes((*[4]uint16)(y[8:])))*byC+fourCodes((*[4]uint16)(z[8:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[0:]))*byB+fourCodes((*[4]uint16)(y[0:])))*byC+
+			fourCodes((*[4]uint16)(z[0:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[4:]))*byB+fourCodes((*[4]uint16)(y[4:])))*byC+
+			fourCodes((*[4]uint16)(z[4:])))
+		countFour(t, (fourCodes((*[4]uint16)(x[8:]))*byB+fourCodes((*[4]uint16)(y[8:])))*byC+
+			fourCodes((*[4]uint16)(z[8:])))
 		countFour(t, (fourCodes((*[4]uint16)(x[12:]))*byB+fourCodes((*[4]uint16)(y[12:])))*byC+
 			fourCodes((*[4]uint16)(z[12:])))
 	}

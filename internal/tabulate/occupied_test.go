@@ -146,7 +146,8 @@ func TestWhetherOccupiedCellsFitIsOfTheRowsAlone(t *testing.T) {
 func TestRunsAreSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		n := rapid.SampledFrom([]int{0, 1, 2, shortRun, shortRun + 1, 1000, sortAtOnce, 3 * sortAtOnce}).Draw(t, "cells")
+		n := rapid.SampledFrom([]int{0, 1, 2, shortRun, shortRun + 1, 1000, sortAtOnce, 3 * sortAtOnce}).Draw(t,
+			"cells")
 		mask := rapid.SampledFrom([]uint64{0xFFFFF, 1<<63 - 1, 0x7FFF_0000_0000_00FF}).Draw(t, "bits")
 		high := rapid.SampledFrom([]uint64{0, 1 << 62}).Draw(t, "high")
 		there := map[uint64]bool{}

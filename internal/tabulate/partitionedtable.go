@@ -47,7 +47,8 @@ type stretch struct {
 
 // newParted cuts a base into stretches of 1<<shift cells or more.
 func newParted(cells, shift int, to *total) *partedTable {
-	p := &partedTable{shift: max(shift, bits.Len(uint(cells-1))-bits.Len(mostStretches-1)), counts: make([]uint8, cells)}
+	p := &partedTable{shift: max(shift, bits.Len(uint(cells-1))-bits.Len(mostStretches-1)),
+		counts: make([]uint8, cells)}
 	for first := 0; first < cells; first += 1 << p.shift {
 		p.stretches = append(p.stretches, stretch{counts: p.counts[first:min(first+1<<p.shift, cells)], first: first,
 			cells: cells, total: to})

@@ -444,7 +444,10 @@ func (s *search) sizeOf(axes []int) float64 {
 func leadingAxes(axes []int, refines func(fine, coarse int) bool) []int {
 	var lead []int
 	for _, a := range axes {
-		if !slices.ContainsFunc(axes, func(b int) bool { return b != a && refines(b, a) && (b < a || !refines(a, b)) }) {
+		if !slices.ContainsFunc(axes, func(b int) bool {
+			return b != a && refines(b, a) &&
+				(b < a || !refines(a, b))
+		}) {
 			lead = append(lead, a)
 		}
 	}

@@ -196,7 +196,8 @@ func TestTablesAreThoseOfCountingRowByRow(t *testing.T) {
 			case how == 0:
 				c.common[i] = &table{total: &c.totals[i]}
 			case how < 3 && !r.HasAddends:
-				c.common[i], c.parted[i] = nil, newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"), &c.totals[i])
+				c.common[i], c.parted[i] = nil, newParted(b.cells, rapid.IntRange(0, 12).Draw(t, "stretch"),
+					&c.totals[i])
 			}
 		}
 		var all sync.WaitGroup
@@ -493,9 +494,11 @@ func coverCases() []coverCase {
 	}
 	all := slices.Concat(subsets(12, 0), subsets(12, 1), subsets(12, 2), subsets(12, 3))
 	return []coverCase{
-		{"pairs", Request{Axes: axesOf(surveySizes), Tables: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 16,
+		{"pairs", Request{Axes: axesOf(surveySizes), Tables: subsets(12, 2), Rows: 1e7, Workers: 2, Memory: 1 << 30},
+			16,
 			500_000},
-		{"triples", Request{Axes: axesOf(surveySizes), Tables: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
+		{"triples", Request{Axes: axesOf(surveySizes), Tables: subsets(12, 3), Rows: 1e7, Workers: 2, Memory: 1 << 30},
+			60,
 			7_000_000},
 		{"up to triples", Request{Axes: axesOf(surveySizes), Tables: all, Rows: 1e7, Workers: 2, Memory: 1 << 30}, 60,
 			7_000_000},
@@ -519,7 +522,8 @@ func TestCoversAreFew(t *testing.T) {
 		}
 		t.Logf("%s: %d groups, %d bases, %d cells, block %d", test.name, len(c.groups), len(c.bases), cells, c.block)
 		if len(c.bases) > test.bases || cells > test.cells {
-			t.Errorf("%s: %d bases of %d cells, more than %d of %d", test.name, len(c.bases), cells, test.bases, test.cells)
+			t.Errorf("%s: %d bases of %d cells, more than %d of %d", test.name, len(c.bases), cells, test.bases,
+				test.cells)
 		}
 	}
 }

@@ -53,7 +53,8 @@ func SkipPassed(t testing.TB) {
 // isWhole reports whether tests run with all their subtests and nothing left out.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip"} {
-		if f := flag.Lookup(name); f != nil && (strings.Contains(f.Value.String(), "/") || name == "test.skip" && f.Value.String() != "") {
+		if f := flag.Lookup(name); f != nil && (strings.Contains(f.Value.String(), "/") || name == "test.skip" &&
+			f.Value.String() != "") {
 			return false
 		}
 	}

@@ -36,7 +36,8 @@ func TestTestsAreSkippedOnlyWithTheSameSources(t *testing.T) {
 	top := filepath.Join(project(t), "project")
 	source := func(path, text string) string {
 		path = filepath.Join(top, filepath.FromSlash(path))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		return path

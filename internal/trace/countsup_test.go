@@ -43,12 +43,15 @@ func TestFiguresThatCountUpAreTraced(t *testing.T) {
 					}
 				}
 				// Sums of some hundred numbers near 1000, and of variances.
-				if want := published.Number(row[columns[name+statistic.Unbiased]]); math.Abs(sum-want) > 1e-8*(1+math.Abs(want)) {
-					t.Errorf("%s: table %s, %v: the measurements bring %v, published %v", budget, pt.Path, cell, sum, want)
+				if want := published.Number(row[columns[name+statistic.Unbiased]]); math.Abs(sum-want) > 1e-8*(1+
+					math.Abs(want)) {
+					t.Errorf("%s: table %s, %v: the measurements bring %v, published %v", budget, pt.Path, cell, sum,
+						want)
 				}
 				want := published.Number(row[columns[name+statistic.StandardError]])
 				if math.Abs(math.Sqrt(variance)-want) > 1e-9*want {
-					t.Errorf("%s: table %s, %v: an error of %v, published %v", budget, pt.Path, cell, math.Sqrt(variance), want)
+					t.Errorf("%s: table %s, %v: an error of %v, published %v", budget, pt.Path, cell,
+						math.Sqrt(variance), want)
 				}
 				if trace.Attained < 0.95 || strings.Join(cell, ",") != cellText(trace.Cell) {
 					t.Errorf("%s: table %s, %v: %+v", budget, pt.Path, cell, trace)

@@ -36,7 +36,9 @@ func (t *Trace) publicText() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no measurement, and has no noise. Nothing says that the data have the same figure.\n%s", screen.Aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
+		"%s\nIt is a figure that was public before, of invariant %s, or a sum of such figures: it is made of no "+
+			"measurement, and has no noise. Nothing says that the data have the same figure.\n%s",
+		screen.Aligned([][]string{{"published", budget.Group(t.Published)}}, 2), t.Invariant, t.figuresText())
 }
 
 // countName names the count on which other figures depend, which is not the published one if that is a public figure.

@@ -15,7 +15,8 @@ func (t *Trace) sampleText() string {
 		return ""
 	}
 	return wrapSentences(fmt.Sprintf(
-		"Measured was a secret sample: each unit was drawn with a probability of %s, so counts of it are divided by that. Weights here have that in them.", t.Sample)) + "\n"
+		"Measured was a secret sample: each unit was drawn with a probability of %s, so counts of it are divided by "+
+			"that. Weights here have that in them.", t.Sample)) + "\n"
 }
 
 // setInterval records the law of the cell's interval, and the level that it attains. The interval of a sample is

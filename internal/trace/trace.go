@@ -89,7 +89,8 @@ type Contribution struct {
 
 // errCollected is the error for a figure that is estimated from reports.
 var errCollected = errors.New(
-	"its answers were randomised on the respondents' devices: a number is N (S/n − q)/(p − q) for S of n reports that hold its category and N respondents; measurements/ has S, and the report p and q")
+	"its answers were randomised on the respondents' devices: a number is N (S/n − q)/(p − q) for S of n reports " +
+		"that hold its category and N respondents; measurements/ has S, and the report p and q")
 
 // Cell traces one figure of a published folder, which must agree with its manifest. The cell is named by attribute=code
 // for each key of the table, one by one or several with commas.
@@ -298,7 +299,8 @@ func (t *Trace) readFigures(e *published.Release, table plan.Table, at int) erro
 	figure := func(suffix string) float64 { return published.Number(row[columns[t.Statistic+suffix]]) }
 	for _, f := range table.Figures {
 		t.Figures = append(t.Figures,
-			tracedFigure(e.Plan.Release().Words, f, table, func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
+			tracedFigure(e.Plan.Release().Words, f, table,
+				func(suffix string) parquet.Value { return row[columns[f.Name+suffix]] }))
 	}
 	t.Published = row[columns[t.Statistic+statistic.Published]].Int64()
 	t.Unbiased, t.StandardError = figure(statistic.Unbiased), figure(statistic.StandardError)

@@ -63,7 +63,8 @@ func (t *Trace) noiseText() string {
 		{"published", budget.Group(t.Published) + t.fittedText()},
 		{"unbiased", screen.Figure(t.Unbiased, d)},
 		{"standard error", screen.Figure(t.StandardError, screen.Decimals(t.StandardError, false))},
-		{fmt.Sprintf("%g %% interval", 100*t.Confidence), screen.Figure(t.Low, d) + " … " + screen.Figure(t.High, d) + " (" +
+		{fmt.Sprintf("%g %% interval", 100*t.Confidence), screen.Figure(t.Low, d) + " … " + screen.Figure(t.High, d) +
+			" (" +
 			law + ")"},
 	}, 2)
 	text += fmt.Sprintf("\nMade of %s:\n", budget.Plural(int64(len(t.Contributions)), "measurement"))

@@ -39,7 +39,8 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 		return "", published.Faultf(measured.HoldersFile, "%s", about)
 	}
 	if err != nil {
-		return "", published.Faultf(published.ProofFile, "%s", strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
+		return "", published.Faultf(published.ProofFile, "%s",
+			strings.TrimPrefix(err.Error(), measured.ReceiptFile+" "))
 	}
 	if err := r.Check(); err != nil {
 		return "", published.Faultf(published.ProofFile, "%v", err)
@@ -47,7 +48,8 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	p := v.plan
 	switch {
 	case !published.IsName(r.Account):
-		return "", published.Faultf(published.ProofFile, "is of the account %q, which is no name of an account", r.Account)
+		return "", published.Faultf(published.ProofFile, "is of the account %q, which is no name of an account",
+			r.Account)
 	case !r.Cost.Equal(p.Cost):
 		return "", published.Faultf(published.ProofFile, "is of a debit of %s, the plan costs %s", r.Cost, p.Cost)
 	case r.Template != "" && r.Template != template.Hash(p.Plan()):
@@ -58,7 +60,8 @@ func (v *verifier) checkDebit(context.Context) (string, error) {
 	case r.Corrects != p.Corrects && r.Status != ledger.Rehearsal:
 		return "", published.Faultf(published.ProofFile, "corrects another release than the plan")
 	case v.manifestText != nil && v.manifest.Head != r.Proof.Hash:
-		return "", published.Faultf(published.ManifestFile, "names another entry of the ledger than %s", published.ProofFile)
+		return "", published.Faultf(published.ManifestFile, "names another entry of the ledger than %s",
+			published.ProofFile)
 	}
 	if v.sealed.Holders == nil { // else the debits are in ledgers of the holders
 		if err := v.checkEntrySigner(r); err != nil {
@@ -103,18 +106,21 @@ func (v *verifier) checkEntrySigner(r ledger.Record) error {
 	if office.IsZero() {
 		if r.Status == ledger.Official && !v.trust.IsZero() {
 			return published.Faultf(published.ProofFile,
-				"is of a ledger that nobody signs, so %s does not tell whose account paid: the debit of a release is signed with the office's key", v.options.Trust)
+				"is of a ledger that nobody signs, so %s does not tell whose account paid: the debit of a release is "+
+					"signed with the office's key", v.options.Trust)
 		}
 		return nil
 	}
 	if !v.trust.IsZero() && office != v.trust {
 		return published.Faultf(published.ProofFile,
-			"is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(), v.options.Trust,
+			"is signed by the key with the fingerprint %s, not by the one in %s (%s)", office.Fingerprint(),
+			v.options.Trust,
 			v.trust.Fingerprint())
 	}
 	if !v.manifestSigner.IsZero() && office != v.manifestSigner {
 		return published.Faultf(published.SignatureFile,
-			"is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs both with one", v.manifestSigner.Fingerprint(), office.Fingerprint())
+			"is by the key with the fingerprint %s, the ledger's entry of the debit by another, %s: an office signs "+
+				"both with one", v.manifestSigner.Fingerprint(), office.Fingerprint())
 	}
 	v.out.Signed = append(v.out.Signed,
 		fmt.Sprintf("the ledger's entry of the debit: by the key with the fingerprint %s, %s", office.Fingerprint(),
@@ -131,7 +137,8 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 	for _, b := range v.manifest.Approvals {
 		isRenewed := func(a ledger.Approval) bool { return a.Words != words && b.RenewsWords(a, v.plan.Hash(), words) }
 		if !slices.ContainsFunc(v.record.Approvals, isRenewed) {
-			return "", published.Faultf(published.ManifestFile, "an approval of words as %s renews none of the debit", b.Role)
+			return "", published.Faultf(published.ManifestFile, "an approval of words as %s renews none of the debit",
+				b.Role)
 		}
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf(
 			"the approval of these titles and labels as %s, in place of those of the debit: by the same key", b.Role))
@@ -145,7 +152,8 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 		if a.Standing != nil {
 			signed, until = template.Hash(v.plan.Plan()), ", for every release like it until "+a.Standing.Until
 			if v.record.Date > a.Standing.Until {
-				return "", published.Faultf(published.ApprovalsFile, "the approval of role %s ended on %s, before the debit",
+				return "", published.Faultf(published.ApprovalsFile,
+					"the approval of role %s ended on %s, before the debit",
 					a.Role, a.Standing.Until)
 			}
 		}
@@ -157,10 +165,12 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 			return "", published.Faultf(measured.WordsFile, "role %s approved other words, and not these", a.Role)
 		}
 		v.out.Signed = append(v.out.Signed,
-			fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in the account's policy", a.Role, until, a.Signer.Fingerprint()))
+			fmt.Sprintf("the approval of role %s%s: by the key with the fingerprint %s: compare it with the one in "+
+				"the account's policy", a.Role, until, a.Signer.Fingerprint()))
 	}
 	if len(v.record.Approvals) == 0 {
-		return "", &notDone{"none in the ledger's entry of the debit; the policies of its accounts say whether they ask for any"}
+		return "", &notDone{"none in the ledger's entry of the debit; the policies of its accounts say whether they " +
+			"ask for any"}
 	}
 	return fmt.Sprintf("%s of this plan", budget.Plural(int64(len(v.record.Approvals)), "signature")), nil
 }
@@ -176,7 +186,8 @@ func (v *verifier) checkExport(context.Context) (string, error) {
 	case v.record == nil:
 		return "", &notDone{"needs the record of a debit"}
 	case !v.trust.IsZero() && !x.Office.IsZero() && x.Office != v.trust:
-		return "", published.Faultf(v.options.Export, "is signed by the key with the fingerprint %s, not by the one in %s",
+		return "", published.Faultf(v.options.Export,
+			"is signed by the key with the fingerprint %s, not by the one in %s",
 			x.Office.Fingerprint(), v.options.Trust)
 	}
 	r, seal, err := v.debitIn(v.export)
@@ -212,7 +223,8 @@ func explainMissingDebit(x *ledger.Export, r ledger.Record) string {
 	case x.Office != r.Proof.Office:
 		return "is of another ledger, which another key or none signs: it " + without
 	case x.Day <= r.Date:
-		return fmt.Sprintf("is an older copy of the ledger, or of another one: it ends with entry %s of %s and %s; ask the office for a newer export", budget.Group(x.Entries), x.Day, without)
+		return fmt.Sprintf("is an older copy of the ledger, or of another one: it ends with entry %s of %s and %s; "+
+			"ask the office for a newer export", budget.Group(x.Entries), x.Day, without)
 	}
 	return fmt.Sprintf("%s, though it goes on to entry %s of %s: it is of another ledger, or the debit was never in it",
 		without, budget.Group(x.Entries), x.Day)
@@ -249,7 +261,8 @@ func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record, seal string) (st
 		says += "; THE OFFICE HAS WITHDRAWN THIS RELEASE, see the last line"
 	}
 	v.out.Recomputed = append(v.out.Recomputed,
-		"the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and holds this debit and the seal of "+sealed)
+		"the ledger's export is one chain, within its caps and with the approvals that its accounts ask for, and "+
+			"holds this debit and the seal of "+sealed)
 	v.out.Unchecked = append(v.out.Unchecked, "that the export is the newest: compare its head with the office's")
 	if x.Office.IsZero() {
 		v.out.Unchecked = append(v.out.Unchecked, "that the export is the office's: its entries are not signed")
@@ -277,9 +290,12 @@ func postingOf(x *ledger.Export, r ledger.Record) (ledger.StatementRelease, erro
 // explainMissingSeal returns why an export that holds the debit of a release lacks the seal of its measurements.
 func explainMissingSeal(x *ledger.Export, p ledger.StatementRelease) string {
 	if p.State == ledger.Abandoned {
-		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements of it are known to the ledger", p.Date, screen.Visible(p.Reason, ""))
+		return fmt.Sprintf("says that the release was abandoned on %s (%s) before it was finished: no measurements "+
+			"of it are known to the ledger", p.Date, screen.Visible(p.Reason, ""))
 	}
-	return fmt.Sprintf("is an older copy of the ledger: it holds the debit of this release and ends, with entry %s of %s, before the release was finished, so it knows nothing of these measurements; ask the office for a newer export",
+	return fmt.Sprintf("is an older copy of the ledger: it holds the debit of this release and ends, with entry %s "+
+		"of %s, before the release was finished, so it knows nothing of these measurements; ask the office for a "+
+		"newer export",
 		budget.Group(x.Entries), x.Day)
 }
 

@@ -201,7 +201,8 @@ func (a *Audit) findFolders(places []string) (all []string, err error) {
 		for _, folder := range folders {
 			dir, err := published.Resolve(folder)
 			if err != nil {
-				return nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("this is not the folder of a release: %w", err)}
+				return nil, &verdict.Unusable{File: folder, Err: fmt.Errorf("this is not the folder of a release: %w",
+					err)}
 			}
 			if !seen[dir] {
 				all = append(all, folder)
@@ -252,6 +253,7 @@ func (v *verifier) listOtherDebits() {
 	}
 	if len(others) > 0 {
 		v.out.Unchecked = append(v.out.Unchecked,
-			fmt.Sprintf("the other releases that the export holds debits of, %s: give their folders too, or the folder that they lie in, and each debit without one is named", quotedList(others)))
+			fmt.Sprintf("the other releases that the export holds debits of, %s: give their folders too, or the "+
+				"folder that they lie in, and each debit without one is named", quotedList(others)))
 	}
 }

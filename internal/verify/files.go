@@ -103,7 +103,8 @@ func (v *verifier) checkSignature(context.Context) (string, error) {
 	}
 	v.manifestSigner = s.Signer
 	v.out.Signed = append(v.out.Signed,
-		fmt.Sprintf("manifest.json, and with it every file: by the key with the fingerprint %s, %s", s.Signer.Fingerprint(),
+		fmt.Sprintf("manifest.json, and with it every file: by the key with the fingerprint %s, %s",
+			s.Signer.Fingerprint(),
 			v.keyAdvice()))
 	return "of the manifest, by the key with the fingerprint " + s.Signer.Fingerprint(), nil
 }

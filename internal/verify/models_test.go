@@ -68,11 +68,13 @@ func TestTamperModels(t *testing.T) {
 	}{
 		"another model": {fitted, bytes.Replace(read(fitted), []byte(`"intercept": `), []byte(`"intercept": 1`), 1),
 			fitted, "is not what"},
-		"another regression": {"models/effect.json", bytes.Replace(read("models/effect.json"), []byte(`"coefficient": `),
-			[]byte(`"coefficient": 1`), 1), "models/effect.json", "is not what"},
+		"another regression": {"models/effect.json",
+			bytes.Replace(read("models/effect.json"), []byte(`"coefficient": `),
+				[]byte(`"coefficient": 1`), 1), "models/effect.json", "is not what"},
 		"another answer": {rounds, replaced(`"rounds":[[`, `"rounds":[[1`), fitted, "is not what"},
 		"a round more":   {rounds, replaced(`"rounds":[`, `"rounds":[[1,2],`), rounds, "other rounds"},
-		"no held-out rows": {rounds, slices.Concat(answers[:bytes.Index(answers, []byte(`,"held_out"`))], []byte("}\n")),
+		"no held-out rows": {rounds, slices.Concat(answers[:bytes.Index(answers, []byte(`,"held_out"`))],
+			[]byte("}\n")),
 			rounds, "other rounds"},
 		"a model of spaces": {rounds, replaced(`"rounds":`, `"rounds": `), rounds, "not in the form"},
 	} {

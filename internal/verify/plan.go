@@ -45,7 +45,8 @@ func (v *verifier) checkPlan(context.Context) (string, error) {
 		return "", err
 	}
 	v.planFollows = true
-	return fmt.Sprintf("%s, hash %s, made again from its spec", budget.Plural(int64(len(p.Measurements)), "measurement"),
+	return fmt.Sprintf("%s, hash %s, made again from its spec",
+		budget.Plural(int64(len(p.Measurements)), "measurement"),
 		p.Hash()[:16]), nil
 }
 
@@ -67,7 +68,8 @@ func (v *verifier) planFault(err error) error {
 	if errors.Is(err, plan.ErrEdited) {
 		why = "it is not, byte for byte, what its own spec leads to: it was edited, or made by another version"
 	}
-	return published.Faultf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", published.Software, why,
+	return published.Faultf(measured.PlanFile, "cannot be recomputed by this version (%s): %s%s", published.Software,
+		why,
 		v.versionHint())
 }
 
@@ -113,7 +115,8 @@ func (v *verifier) checkMeasurements(context.Context) (string, error) {
 		for _, r := range rounds.All {
 			cells += r.Measured.Measurement.Cells
 		}
-		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.All)), "round"), method.Table)
+		says += fmt.Sprintf(", and %s for the microdata of %s", budget.Plural(int64(len(rounds.All)), "round"),
+			method.Table)
 	}
 	for _, m := range v.plan.Models {
 		training, err := v.readTraining(s, m)
@@ -293,8 +296,9 @@ func judgeLoss(steps []budget.Mechanism, epsilon float64, delta string) (string,
 		return "", published.Faultf(measured.PlanFile,
 			"its mechanisms have δ = %g at ε = %g, more than the %s that it promises", second.Delta, epsilon, delta)
 	case second.Delta+second.Error <= d*(1+decisive):
-		return "holds by the second accountant (a contour integral), which finds δ = " + budget.DecimalNearest(second.Delta,
-			4), nil
+		return "holds by the second accountant (a contour integral), which finds δ = " +
+			budget.DecimalNearest(second.Delta,
+				4), nil
 	}
 	loss, err := budget.Compose(steps...)
 	if err != nil {
@@ -326,7 +330,8 @@ func checkBlocks(p *compiled.Compiled) error {
 			}
 		}
 		if s.Select.Kind != budget.ExponentialMechanism || s.Block.Kind != budget.AdaptiveBlock {
-			return published.Faultf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q", s.Table,
+			return published.Faultf(measured.PlanFile, "its microdata of %s are chosen by %q and counted as %q",
+				s.Table,
 				s.Select.Kind, s.Block.Kind)
 		}
 		rounds := adaptive.RoundMechanisms{Select: s.Select, Noise: s.Noise}.Rho()

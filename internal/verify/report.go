@@ -36,13 +36,15 @@ func (v *verifier) checkReport(context.Context) (string, error) {
 	switch {
 	case r.Provenance.PlanHash != v.plan.Hash() || r.Release != v.plan.Name:
 		return "", published.Faultf(published.ReportFile, "is of another plan")
-	case r.Guarantee.Statement != describe.Guarantee(r.In(), v.sealed.Plan.Plan()) || r.Guarantee.Epsilon != g.Epsilon ||
+	case r.Guarantee.Statement != describe.Guarantee(r.In(), v.sealed.Plan.Plan()) ||
+		r.Guarantee.Epsilon != g.Epsilon ||
 		r.Guarantee.Delta != g.Delta || r.Guarantee.Rho != g.Rho || r.Guarantee.Definition != g.Definition:
 		return "", published.Faultf(published.ReportFile, "promises something else than the plan")
 	case string(r.Status) != string(v.record.Status) || r.Budget.Receipt.EntryHash != v.record.Proof.Hash:
 		return "", published.Faultf(published.ReportFile, "is about another debit")
 	case r.Certificate.Account.Comparisons != v.record.Comparisons ||
-		r.Certificate.Account.Witnessed != v.record.Witnessed || len(r.Certificate.Approvals) != len(v.record.Approvals):
+		r.Certificate.Account.Witnessed != v.record.Witnessed ||
+		len(r.Certificate.Approvals) != len(v.record.Approvals):
 		return "", published.Faultf(published.ReportFile, "its certificate does not say what the ledger's entry says")
 	}
 	return "promises " + describe.Budget(g), nil
@@ -109,7 +111,8 @@ func (v *verifier) checkRepublished(ctx context.Context) (string, error) {
 	}
 	if !slices.Equal(built, derive.Modules()) {
 		v.out.Unchecked = append(v.out.Unchecked,
-			fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was built from others", v.manifest.Software, published.BillFile))
+			fmt.Sprintf("that it was published by a build of %s from the modules that %s lists: this program was "+
+				"built from others", v.manifest.Software, published.BillFile))
 	}
 	return fmt.Sprintf("%s and %s made again", budget.Plural(int64(len(names)-1), "file"), published.ManifestFile), nil
 }
@@ -131,23 +134,28 @@ func (v *verifier) uncheckable() []string {
 	add(!collected, "that the named program truly drew the noise, once, from a key that nobody knows")
 	add(!collected, "that the spec's bounds were applied and the input was the true one")
 	held := v.plan != nil && v.plan.Release().Holders != nil && !rehearsed
-	add(held, "that the figures are made of the sum of the holders' shares (whoever has the shares can combine them again, publish that, and compare)")
-	add(held, "that each holder counted its own rows, drew its noise, and declared rightly how many holders have rows of one unit")
+	add(held, "that the figures are made of the sum of the holders' shares (whoever has the shares can combine them "+
+		"again, publish that, and compare)")
+	add(held, "that each holder counted its own rows, drew its noise, and declared rightly how many holders have "+
+		"rows of one unit")
 	add(!rehearsed, "that nothing else was released from the same data without the ledger")
 	if r := v.record; r != nil && !rehearsed {
 		alone := v.options.Export == ""
 		add(alone,
 			"that the ledger still holds the debit and knows these measurements (ask for an export: --ledger-export)")
 		add(alone && r.Status == ledger.Official && len(r.Approvals) == 0,
-			"that nobody had to approve it: the entry of the debit has no approval, and only an export of the ledger shows what the account's policy asks for")
+			"that nobody had to approve it: the entry of the debit has no approval, and only an export of the ledger "+
+				"shows what the account's policy asks for")
 		add(r.Proof.Office.IsZero(),
 			"that the entry of the debit is from the office's ledger: its entries are not signed")
 		add(!r.Witnessed,
-			"that the ledger was never rolled back to an older state: no witness on another disk or host keeps its newest entry for every account that paid")
+			"that the ledger was never rolled back to an older state: no witness on another disk or host keeps its "+
+				"newest entry for every account that paid")
 	}
 	if v.plan != nil {
 		for _, s := range v.plan.Synthetic {
-			add(s.Adaptive(), fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the plan says (checked is only that the plan allows them)", s.Table))
+			add(s.Adaptive(), fmt.Sprintf("that the sets of columns for the microdata of %s were truly chosen as the "+
+				"plan says (checked is only that the plan allows them)", s.Table))
 		}
 	}
 	if before := v.manifest.Replaces; before != nil {
@@ -163,7 +171,8 @@ func (v *verifier) summarize() {
 	out := v.out
 	if len(out.Signed) == 0 {
 		out.Signed = append(out.Signed,
-			"nothing. Whoever can write in this folder may have made all of it: whether it is the office's depends on where you got it")
+			"nothing. Whoever can write in this folder may have made all of it: whether it is the office's depends "+
+				"on where you got it")
 	} else if v.manifestText != nil {
 		if _, err := os.Stat(v.path(published.SignatureFile)); err != nil {
 			out.Signed = append(out.Signed,
@@ -189,15 +198,23 @@ func (v *verifier) notEstablished() []string {
 		return nil
 	case !v.manifestSigner.IsZero():
 		return []string{fmt.Sprintf(
-			"This does not show who measured it, or whether it was paid for. The folder is signed by the key with the fingerprint %s, but nothing here shows whose key that is. Give the office's public key (--trust), or compare the fingerprint with the one that the office has published.", v.manifestSigner.Fingerprint())}
+			"This does not show who measured it, or whether it was paid for. The folder is signed by the key with "+
+				"the fingerprint %s, but nothing here shows whose key that is. Give the office's public key "+
+				"(--trust), or compare the fingerprint with the one that the office has published.",
+			v.manifestSigner.Fingerprint())}
 	case v.options.Export != "":
 		return []string{
 			"This does not show who measured it: nobody has signed the folder.",
-			"Nor does it show whether it was paid for. The export holds the debit and the seal of these measurements, but nothing here shows whose export it is. Take the export from the office itself, or give the office's public key (--trust).",
+			"Nor does it show whether it was paid for. The export holds the debit and the seal of these " +
+				"measurements, but nothing here shows whose export it is. Take the export from the office itself, or " +
+				"give the office's public key (--trust).",
 		}
 	}
 	return []string{
-		"This does not show who measured it. Nobody has signed the folder, so whoever wrote it may have made the measurements up.",
-		"Nor does it show whether it was paid for. The debit matches this plan, but nothing shows that it belongs to these measurements. Ask the office for the signed folder and give the office's public key (--trust), or ask for an export of its ledger (--ledger-export).",
+		"This does not show who measured it. Nobody has signed the folder, so whoever wrote it may have made the " +
+			"measurements up.",
+		"Nor does it show whether it was paid for. The debit matches this plan, but nothing shows that it belongs to " +
+			"these measurements. Ask the office for the signed folder and give the office's public key (--trust), or " +
+			"ask for an export of its ledger (--ledger-export).",
 	}
 }

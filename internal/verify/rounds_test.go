@@ -49,10 +49,12 @@ func TestTamperRoundsOfAIM(t *testing.T) {
 				big.NewRat(1, 64))
 		}, name, "more than the block"},
 		"a choice sharper": {func(r *measured.Rounds) {
-			r.All[0].Mechanisms.Select.Parameter = new(big.Rat).Sub(r.All[0].Mechanisms.Select.Parameter, big.NewRat(1, 1<<24))
+			r.All[0].Mechanisms.Select.Parameter = new(big.Rat).Sub(r.All[0].Mechanisms.Select.Parameter,
+				big.NewRat(1, 1<<24))
 		}, name, "do not follow"},
 		"more noise": {func(r *measured.Rounds) {
-			r.All[0].Mechanisms.Noise.Parameter = new(big.Rat).Add(r.All[0].Mechanisms.Noise.Parameter, big.NewRat(1, 1<<20))
+			r.All[0].Mechanisms.Noise.Parameter = new(big.Rat).Add(r.All[0].Mechanisms.Noise.Parameter,
+				big.NewRat(1, 1<<20))
 		}, name, "do not follow"},
 		"no candidate": {func(r *measured.Rounds) { r.All[1].Choice = 99 }, name, "no round 2 with a choice 99"},
 		"another choice": {func(r *measured.Rounds) { r.All[0].Choice = (first + 1) % 14 },
@@ -186,9 +188,10 @@ func TestTamperRounds(t *testing.T) {
 			1): "not made by the mechanisms",
 		strings.Replace(choices(0, 1, 2), `"l1":"1"`, `"l1":"2"`,
 			1): "for these neighbours",
-		strings.Replace(choices(0, 1, 2), `{"rounds"`, `{"classes":[null,null,null,[0,0]],"rounds"`, 1): "have no classes",
-		strings.Replace(choices(0, 1, 2), `},{"choice"`, `}, {"choice"`, 1):                             form,
-		strings.Replace(choices(0, 1, 2), `]}`, `],"note":"x"}`, 1):                                     form,
+		strings.Replace(choices(0, 1, 2), `{"rounds"`, `{"classes":[null,null,null,[0,0]],"rounds"`,
+			1): "have no classes",
+		strings.Replace(choices(0, 1, 2), `},{"choice"`, `}, {"choice"`, 1): form,
+		strings.Replace(choices(0, 1, 2), `]}`, `],"note":"x"}`, 1):         form,
 		`{"rounds":null}`: form,
 		`[0,1,2]`:         form,
 		``:                form,

@@ -44,7 +44,8 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	inner := math.Log1p(math.Expm1(e) / q)
 	if g.Definition == "pure" {
 		spent, _ := orZero(epsilon).Float64()
-		if epsilon == nil || spent > inner*(1+1e-12) || v.plan.Cost.Epsilon == nil || v.plan.Cost.Epsilon.Cmp(promised) < 0 {
+		if epsilon == nil || spent > inner*(1+1e-12) || v.plan.Cost.Epsilon == nil ||
+			v.plan.Cost.Epsilon.Cmp(promised) < 0 {
 			return "", published.Faultf(measured.PlanFile,
 				"its mechanisms add up to more than the ε that it promises and is charged for")
 		}
@@ -57,7 +58,8 @@ func (v *verifier) checkSampledLoss(steps []budget.Mechanism) (string, error) {
 	case g.Definition != "approximate" || delta == nil:
 		return "", published.Faultf(measured.PlanFile, "its promise is none that a sample helps to keep")
 	case rho == nil || v.plan.Cost.Rho == nil || rho.Cmp(v.plan.Cost.Rho) > 0:
-		return "", published.Faultf(measured.PlanFile, "its mechanisms add up to more than the ρ that it is charged for")
+		return "", published.Faultf(measured.PlanFile,
+			"its mechanisms add up to more than the ρ that it is charged for")
 	}
 	judged, err := judgeLoss(steps, inner, delta.Quo(delta, share).RatString())
 	return fmt.Sprintf("%s: the units that are drawn lose %s at δ = %s, %s", describe.Budget(g),

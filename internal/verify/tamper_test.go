@@ -53,12 +53,14 @@ func TestTamperFlippedBytesAreFound(t *testing.T) {
 	t.Run("tables", func(t *testing.T) { flippedBytesAreFound(t, publishedtest.SignTrips(t), flips(t)) })
 	t.Run("put together", func(t *testing.T) { flippedBytesAreFound(t, publishTogether(t), flips(t)/4) })
 	t.Run("microdata", func(t *testing.T) {
-		flippedBytesAreFound(t, publishedtest.Sign(t, releasetest.WalkSpec, releasetest.WalkPolicy, releasetest.WalkRows()),
+		flippedBytesAreFound(t, publishedtest.Sign(t, releasetest.WalkSpec, releasetest.WalkPolicy,
+			releasetest.WalkRows()),
 			flips(t)/microdataShare)
 	})
 	if os.Getenv("DPRELEASE_FLIPS") != "" { // files of the same kinds, and many more of them
 		t.Run("aim", func(t *testing.T) {
-			flippedBytesAreFound(t, publishedtest.Sign(t, releasetest.AIMSpec, releasetest.WalkPolicy, releasetest.WalkRows()),
+			flippedBytesAreFound(t, publishedtest.Sign(t, releasetest.AIMSpec, releasetest.WalkPolicy,
+				releasetest.WalkRows()),
 				flips(t)/microdataShare)
 		})
 	}
@@ -206,11 +208,13 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 		do   func(dir string)
 		file string
 	}{
-		{"added", func(dir string) { must(os.WriteFile(at(dir, "tables/more.parquet"), nil, 0o644)) }, "tables/more.parquet"},
+		{"added", func(dir string) { must(os.WriteFile(at(dir, "tables/more.parquet"), nil, 0o644)) },
+			"tables/more.parquet"},
 		{"hidden", func(dir string) { must(os.WriteFile(at(dir, ".notes"), nil, 0o644)) }, ".notes"},
 		{"removed", func(dir string) { must(os.Remove(at(dir, "tables/hours.parquet"))) }, "tables/hours.parquet"},
 		{"a page removed", func(dir string) { must(os.Remove(at(dir, "report.html"))) }, "report.html"},
-		{"manifest removed", func(dir string) { must(os.Remove(at(dir, published.ManifestFile))) }, published.ManifestFile},
+		{"manifest removed", func(dir string) { must(os.Remove(at(dir, published.ManifestFile))) },
+			published.ManifestFile},
 		{"signature removed", func(dir string) { must(os.Remove(at(dir, published.SignatureFile))) },
 			published.SignatureFile},
 		{"approvals removed", func(dir string) { must(os.Remove(at(dir, published.ApprovalsFile))) },
@@ -252,7 +256,8 @@ func TestTamperAddedRemovedAndSwappedFiles(t *testing.T) {
 	t.Run("a link for a file", func(t *testing.T) {
 		dir := o.CopiedFolder(t)
 		must(os.Rename(at(dir, "report.md"), filepath.Join(o.Dir, "elsewhere.md")))
-		if err := os.Symlink(filepath.Join(o.Dir, "elsewhere.md"), at(dir, "report.md")); errors.Is(err, fs.ErrPermission) ||
+		if err := os.Symlink(filepath.Join(o.Dir, "elsewhere.md"), at(dir, "report.md")); errors.Is(err,
+			fs.ErrPermission) ||
 			errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("no links here")
 		} else {
@@ -504,12 +509,14 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 	}
 	approval := func(a ledger.Approval) func(*ledger.Record) {
 		return func(r *ledger.Record) {
-			edit(strings.TrimSuffix(string(r.Approvals[0].Encode()), "\n"), strings.TrimSuffix(string(a.Encode()), "\n"))(r)
+			edit(strings.TrimSuffix(string(r.Approvals[0].Encode()), "\n"),
+				strings.TrimSuffix(string(a.Encode()), "\n"))(r)
 			r.Approvals = []ledger.Approval{a}
 		}
 	}
 	genuine := func(change func(*ledger.Approval)) ledger.Approval {
-		a := ledger.Approval{Plan: o.Plan.Hash(), Words: o.Plan.Release().Words.Hash(), Role: "methodologist", Statement: "Yes."}
+		a := ledger.Approval{Plan: o.Plan.Hash(), Words: o.Plan.Release().Words.Hash(), Role: "methodologist",
+			Statement: "Yes."}
 		change(&a)
 		return a.Signed(eve)
 	}
@@ -525,7 +532,10 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 		"of another plan": {approval(genuine(func(a *ledger.Approval) { a.Plan = strings.Repeat("5a", 32) })),
 			published.ApprovalsFile},
 		"standing, of no template": {
-			approval(genuine(func(a *ledger.Approval) { a.Standing = &ledger.Standing{Until: "2099-12-31", Releases: 1} })),
+			approval(genuine(func(a *ledger.Approval) {
+				a.Standing = &ledger.Standing{Until: "2099-12-31",
+					Releases: 1}
+			})),
 			published.ApprovalsFile},
 		"standing": {approval(genuine(func(a *ledger.Approval) {
 			a.Plan, a.Standing = template.Hash(o.Plan.Plan()), &ledger.Standing{Until: "2099-12-31", Releases: 1}
@@ -533,7 +543,11 @@ func TestTamperEntriesOfAnUnsignedLedger(t *testing.T) {
 		"standing no more": {approval(genuine(func(a *ledger.Approval) {
 			a.Plan, a.Standing = template.Hash(o.Plan.Plan()), &ledger.Standing{Until: "2001-12-31", Releases: 1}
 		})), published.ApprovalsFile},
-		"another account": {func(r *ledger.Record) { r.Account = "other"; edit(`"account":"trips"`, `"account":"other"`)(r) },
+		"another account": {func(r *ledger.Record) {
+			r.Account = "other"
+			edit(`"account":"trips"`,
+				`"account":"other"`)(r)
+		},
 			published.ProofFile},
 		"a lower cost": {func(r *ledger.Record) {
 			r.Cost.Epsilon = amountOf("1/2")

@@ -106,7 +106,8 @@ type Unverified struct {
 
 func (e *Unverified) Error() string {
 	if e.File == "" {
-		return fmt.Sprintf("%s is not verified, as the check %s was not done: %s", screen.Quoted(e.Folder), e.Check, e.Says)
+		return fmt.Sprintf("%s is not verified, as the check %s was not done: %s", screen.Quoted(e.Folder), e.Check,
+			e.Says)
 	}
 	text := fmt.Sprintf("%s does not verify: %s: %s", screen.Quoted(e.Folder), screen.Quoted(e.File), e.Says)
 	if e.FurtherFailures == 1 {
@@ -221,13 +222,15 @@ func (known evidence) verify(ctx context.Context, place string) (*verifier, erro
 		{"signature", "", v.checkSignature},
 		{"files", "every file is the one that manifest.json lists, and there is no other", v.checkFiles},
 		{"plan", "the plan is what the spec in it leads to, in every sensitivity, mechanism and cost", v.checkPlan},
-		{"measurements", "the measurements answer the plan's questions in shape, lattice and mechanism, and the plan allows all that was chosen while measuring", v.checkMeasurements},
+		{"measurements", "the measurements answer the plan's questions in shape, lattice and mechanism, and the plan " +
+			"allows all that was chosen while measuring", v.checkMeasurements},
 		{"privacy loss", "the privacy loss of the plan's mechanisms is within the guarantee", v.checkLoss},
 		{"debit", "the ledger's entry is for this release, this plan and this cost, and has the hash that is published",
 			v.checkDebit},
 		{"approvals", "", v.checkApprovals},
 		{"report", "the report and its certificate state the plan's guarantee and the debit", v.checkReport},
-		{"republished", "everything else that is published (tables, microdata, report, pages) is what the measurements lead to, byte for byte", v.checkRepublished},
+		{"republished", "everything else that is published (tables, microdata, report, pages) is what the " +
+			"measurements lead to, byte for byte", v.checkRepublished},
 		{"ledger", "", v.checkExport},
 	} {
 		if err := ctx.Err(); err != nil {

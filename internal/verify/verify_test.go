@@ -131,7 +131,8 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, path, err := planfile.Make(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")}, o.Dir)
+	p, path, err := planfile.Make(context.Background(), planfile.Spec{Path: filepath.Join(o.Dir, "release.yaml")},
+		o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,8 @@ func TestApprovalsThatAParentAsksFor(t *testing.T) {
 func TestAnotherKeyIsNotTrusted(t *testing.T) {
 	o := publishedtest.SignTrips(t)
 	releasetest.NewKey(t, filepath.Join(o.Dir, "other"))
-	assertRefused(t, o.Folder, Options{Trust: filepath.Join(o.Dir, "other.pub")}, published.SignatureFile, "fingerprint")
+	assertRefused(t, o.Folder, Options{Trust: filepath.Join(o.Dir, "other.pub")}, published.SignatureFile,
+		"fingerprint")
 }
 
 // TestAnUnsignedLedgerIsNotTheOffices signs the manifest of a release that an
@@ -278,7 +280,8 @@ func TestAnUnsignedExportMayBeAnybodys(t *testing.T) {
 	}
 	export := filepath.Join(o.Dir, "export.jsonl")
 	o.ExportTo(t, export)
-	assertListed(t, assertVerifies(t, result.Folder, Options{Export: export}).Unchecked, "that the export is the office's")
+	assertListed(t, assertVerifies(t, result.Folder, Options{Export: export}).Unchecked,
+		"that the export is the office's")
 }
 
 // TestAPlanOfAnotherMaking verifies a release whose plan is canonical and not the
@@ -474,7 +477,8 @@ func TestNothingIsCalledVerifiedThatNobodySigned(t *testing.T) {
 		"signed and trusted": {o.Folder, Options{Trust: o.Public}, Verifies, o.Folder + " verifies."},
 		"signed by some key": {o.Folder, Options{}, Consistent, "signed by the key with the fingerprint " +
 			o.Key.Public().Fingerprint() + ", but nothing here shows whose key that is"},
-		"with some export too": {o.Folder, Options{Export: o.Export}, Consistent, "nothing here shows whose key that is"},
+		"with some export too": {o.Folder, Options{Export: o.Export}, Consistent,
+			"nothing here shows whose key that is"},
 		"unsigned, an export": {rewritten(t, o, func(*verifier, *[]report.Module) {}), Options{Export: o.Export},
 			Consistent, "nothing here shows whose export it is"},
 	} {
@@ -505,13 +509,18 @@ func TestLossAboveTheGuaranteeIsFound(t *testing.T) {
 		// At so large a δ the noise is Gaussian, whose ε depends on δ.
 		{"{epsilon: 1, delta: 1/10}", func(p *compiled.Compiled) { p.Guarantee.Delta = "9/100" }, "δ ="},
 		{"{epsilon: 1, delta: 1e-9}",
-			func(p *compiled.Compiled) { p.Measurements = append(p.Measurements, p.Measurements[0]) }, "more than the ρ"},
+			func(p *compiled.Compiled) { p.Measurements = append(p.Measurements, p.Measurements[0]) },
+			"more than the ρ"},
 		{rowsBudget, func(p *compiled.Compiled) { p.Guarantee.Rho = "1999/1000" }, "more than the ρ"},
-		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic = append(p.Synthetic, p.Synthetic[0]) }, "more than the ρ"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic = append(p.Synthetic, p.Synthetic[0]) },
+			"more than the ρ"},
 		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Rounds++ }, "more than the block"},
-		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Select.Parameter = amountOf("2") }, "more than the block"},
-		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Noise.Parameter = amountOf("1") }, "more than the block"},
-		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Select.Kind = budget.PermuteAndFlip }, "are chosen by"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Select.Parameter = amountOf("2") },
+			"more than the block"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Noise.Parameter = amountOf("1") },
+			"more than the block"},
+		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Select.Kind = budget.PermuteAndFlip },
+			"are chosen by"},
 		{rowsBudget, func(p *compiled.Compiled) { p.Synthetic[0].Block.Parameter = nil }, "param must be positive"},
 	} {
 		text := strings.Replace(releasetest.TripSpec, "{epsilon: 1,", strings.TrimSuffix(c.budget, "}")+",", 1)
@@ -590,7 +599,8 @@ func TestOtherSoftwareIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		older := strings.NewReplacer(published.Software, "dprelease 0.0.9", `"version": "`+version+`"`, `"version": "0.0.9"`,
+		older := strings.NewReplacer(published.Software, "dprelease 0.0.9", `"version": "`+version+`"`,
+			`"version": "0.0.9"`,
 			"dprelease@"+version, "dprelease@0.0.9").Replace(string(text))
 		if older == string(text) {
 			t.Fatalf("%s does not name the software", name)

@@ -111,13 +111,14 @@ func TestTamperWords(t *testing.T) {
 		text []byte
 		says string
 	}{
-		"other words":         {words.Bytes(), "role methodologist approved other words"},
-		"a foreign category":  {foreign.Bytes(), `mode has no category "swim"`},
-		"not in its form":     {append(words.Bytes(), '\n'), "edited by hand"},
-		"another format":      {[]byte(`{"format":"dprelease.words/9"}`), "dprelease.words/9"},
-		"no words":            {nil, "not the words of a release"},
-		"an unknown key":      {[]byte(`{"format":"dprelease.words/1","more":1}`), "not the words of a release"},
-		"a parameter of none": {(&spec.Words{Format: spec.WordsFormat, About: spec.About{Title: "${x}"}}).Bytes(), "${x} has no value"},
+		"other words":        {words.Bytes(), "role methodologist approved other words"},
+		"a foreign category": {foreign.Bytes(), `mode has no category "swim"`},
+		"not in its form":    {append(words.Bytes(), '\n'), "edited by hand"},
+		"another format":     {[]byte(`{"format":"dprelease.words/9"}`), "dprelease.words/9"},
+		"no words":           {nil, "not the words of a release"},
+		"an unknown key":     {[]byte(`{"format":"dprelease.words/1","more":1}`), "not the words of a release"},
+		"a parameter of none": {(&spec.Words{Format: spec.WordsFormat, About: spec.About{Title: "${x}"}}).Bytes(),
+			"${x} has no value"},
 	} {
 		dir := o.CopiedFolder(t)
 		if err := os.WriteFile(filepath.Join(dir, measured.WordsFile), c.text, 0o644); err != nil {

@@ -26,7 +26,8 @@ func TestSchedulesKeepToTheirBlock(t *testing.T) {
 		}
 		for i, turn := range turns {
 			if turn.Select.Parameter.Cmp(s.Select.Parameter) < 0 || turn.Noise.Parameter.Cmp(s.Noise.Parameter) > 0 {
-				t.Fatalf("round %d has ε %v and σ² %v, the first %v and %v", i, turn.Select.Parameter, turn.Noise.Parameter,
+				t.Fatalf("round %d has ε %v and σ² %v, the first %v and %v", i, turn.Select.Parameter,
+					turn.Noise.Parameter,
 					s.Select.Parameter, s.Noise.Parameter)
 			}
 			if turn.Noise.Parameter.Cmp(big.NewRat(1, 16)) < 0 || turn.Noise.L2Squared.Cmp(s.Noise.L2Squared) != 0 {
@@ -54,22 +55,25 @@ func TestTheLastRoundTakesWhatIsLeft(t *testing.T) {
 		quieter.Noise.Parameter = new(big.Rat).Sub(last.Noise.Parameter, big.NewRat(1, 1<<20))
 		if quieter.Noise.Parameter.Sign() > 0 && plantest.Costs(append(turns[:len(turns)-1:len(turns)-1], quieter)).
 			Cmp(s.Block.Parameter) <= 0 {
-			t.Fatalf("a last round of σ² %v is within the block, and %v is taken", quieter.Noise.Parameter, last.Noise.Parameter)
+			t.Fatalf("a last round of σ² %v is within the block, and %v is taken", quieter.Noise.Parameter,
+				last.Noise.Parameter)
 		}
 	})
 }
 
 // A round after a quieter one has half the deviation and twice the ε of those before, and one after no such has theirs.
 func TestQuieterRounds(t *testing.T) {
-	s := plan.Synthetic{Method: plan.AIM, Ways: 3, Rounds: 40, Select: budget.Mechanism{Kind: budget.ExponentialMechanism,
-		Parameter: big.NewRat(1, 8)},
+	s := plan.Synthetic{Method: plan.AIM, Ways: 3, Rounds: 40,
+		Select: budget.Mechanism{Kind: budget.ExponentialMechanism,
+			Parameter: big.NewRat(1, 8)},
 		Noise: budget.Mechanism{Kind: budget.DiscreteGaussian, Parameter: big.NewRat(64, 1), L1: big.NewInt(1),
 			L2Squared: big.NewInt(1)}}
 	s.Block = adaptive.Block(40, s.Select, s.Noise)
 	// ε²/8 = 1/512 and 1/2σ² = 4/512: a round costs 5/512, then 20/512, and the floor of σ² is 1024 quarters away.
 	turns, _ := plantest.Made(s, func(round int) bool { return round == 1 || round == 2 })
 	want := []struct{ epsilon, variance *big.Rat }{
-		{big.NewRat(1, 8), big.NewRat(64, 1)}, {big.NewRat(1, 8), big.NewRat(64, 1)}, {big.NewRat(1, 4), big.NewRat(16, 1)},
+		{big.NewRat(1, 8), big.NewRat(64, 1)}, {big.NewRat(1, 8), big.NewRat(64, 1)},
+		{big.NewRat(1, 4), big.NewRat(16, 1)},
 		{big.NewRat(1, 2), big.NewRat(4, 1)},
 	}
 	// 200 − 5 − 5 − 20 − 80 leaves 90 of 512, less than two rounds of 80.

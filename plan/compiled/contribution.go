@@ -179,7 +179,8 @@ func withoutCancelled(terms []budget.NoiseTerm) []budget.NoiseTerm {
 	for _, t := range terms {
 		most = max(most, math.Abs(t.Weight))
 	}
-	return slices.DeleteFunc(terms, func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= most*equalWeights*1e-6 })
+	return slices.DeleteFunc(terms,
+		func(t budget.NoiseTerm) bool { return math.Abs(t.Weight) <= most*equalWeights*1e-6 })
 }
 
 // residualPart is a residual in a source, with the weight that the source has in its estimate.
@@ -386,11 +387,13 @@ func (e *Estimate) Shape(a residual.Axis, q []float64) string {
 				weights[i] = 0
 			}
 			if i > run && math.Abs(weights[i]-weights[run]) > most*1e-12 {
-				name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(i-run), 10), 'x'), weights[run], 'g', 10, 64)
+				name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(i-run), 10), 'x'), weights[run], 'g',
+					10, 64)
 				name, run = append(name, ' '), i
 			}
 		}
-		name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(len(weights)-run), 10), 'x'), weights[run], 'g', 10,
+		name = strconv.AppendFloat(append(strconv.AppendInt(name, int64(len(weights)-run), 10), 'x'), weights[run],
+			'g', 10,
 			64)
 		name = append(name, '|')
 	}

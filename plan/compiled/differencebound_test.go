@@ -67,13 +67,16 @@ func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 				}
 			case apart.Exact:
 				exact++
-				if c.budget != "{epsilon: 1/100}" && (ratio < z-0.002 || ratio > z+0.006) || ratio < 1.9 || ratio > laplace {
-					t.Errorf("%s %s: %v deviations of the widest difference, want %v", c.marginals, p.Tables[i].Path, ratio, z)
+				if c.budget != "{epsilon: 1/100}" && (ratio < z-0.002 || ratio > z+0.006) || ratio < 1.9 ||
+					ratio > laplace {
+					t.Errorf("%s %s: %v deviations of the widest difference, want %v", c.marginals, p.Tables[i].Path,
+						ratio, z)
 				}
 			default:
 				bounded++
 				if ratio < z || math.Abs(apart.Margin/largest-2*z2) > 0.01 {
-					t.Errorf("%s %s: %v deviations of the widest difference, %v of the widest cell", c.marginals, p.Tables[i].Path,
+					t.Errorf("%s %s: %v deviations of the widest difference, %v of the widest cell", c.marginals,
+						p.Tables[i].Path,
 						ratio, apart.Margin/largest)
 				}
 			}
@@ -114,7 +117,8 @@ func TestTwoDrawsAreApartAsTheirProbabilitiesSay(t *testing.T) {
 			return out / norm
 		}
 		if !apart.Exact || beyond(apart.Margin) > 0.05 || beyond(apart.Margin-1) <= 0.05 {
-			t.Errorf("%s: ±%v leaves %v, one less %v", c.kind, apart.Margin, beyond(apart.Margin), beyond(apart.Margin-1))
+			t.Errorf("%s: ±%v leaves %v, one less %v", c.kind, apart.Margin, beyond(apart.Margin),
+				beyond(apart.Margin-1))
 		}
 	}
 }

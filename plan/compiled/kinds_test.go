@@ -49,7 +49,8 @@ func TestForgedKindsAreRefused(t *testing.T) {
 	}
 	measurement := func(id string, forge func(m *plan.Measurement)) func(p *plan.Plan) {
 		return func(p *plan.Plan) {
-			forge(&p.Measurements[slices.IndexFunc(p.Measurements, func(m plan.Measurement) bool { return m.ID == id })])
+			forge(&p.Measurements[slices.IndexFunc(p.Measurements,
+				func(m plan.Measurement) bool { return m.ID == id })])
 		}
 	}
 	table := func(path string, forge func(m *plan.Table)) func(p *plan.Plan) {
@@ -98,7 +99,8 @@ func TestForgedKindsAreRefused(t *testing.T) {
 		"shared counts of a few rows": measurement("shared/from_x_to", func(m *plan.Measurement) {
 			m.Query.PerUnit = spec.PerUnit{Total: 1}
 		}),
-		"less than no rows of a unit": measurement("few", func(m *plan.Measurement) { m.Query.PerUnit.RowsPerGroup = -1 }),
+		"less than no rows of a unit": measurement("few",
+			func(m *plan.Measurement) { m.Query.PerUnit.RowsPerGroup = -1 }),
 		"a threshold below 0": measurement("sparse", func(m *plan.Measurement) {
 			m.Selection = selection.Above{Threshold: -4}
 		}),

@@ -114,7 +114,8 @@ func (l *lawCache) lawOf(terms []budget.NoiseTerm, confidence float64) law {
 	exact := binary.BigEndian.AppendUint64(nil, math.Float64bits(confidence))
 	for _, t := range terms {
 		exact = append(append(exact, t.Kind...), 0)
-		for _, bits := range []uint64{math.Float64bits(t.Parameter), math.Float64bits(t.Count), math.Float64bits(t.Weight)} {
+		for _, bits := range []uint64{math.Float64bits(t.Parameter), math.Float64bits(t.Count),
+			math.Float64bits(t.Weight)} {
 			exact = binary.BigEndian.AppendUint64(exact, bits)
 		}
 	}

@@ -76,12 +76,14 @@ func TestPureTablesAreLeastSquaresOfTheirLaw(t *testing.T) {
 					}
 					share, deviation := float64(covered)/rounds, math.Sqrt(0.95*0.05/rounds)
 					if share < attained-beyond*deviation || share > most+beyond*deviation {
-						t.Errorf("%s: %s, %s: covers %v, the law says %v", text, p.Tables[at].Path, class, share, attained)
+						t.Errorf("%s: %s, %s: covers %v, the law says %v", text, p.Tables[at].Path, class, share,
+							attained)
 					}
 					// Of heavy tails a square has a variance of at most 5 times its squared mean.
 					ratio := squares / rounds / (law.Deviation() * law.Deviation())
 					if math.Abs(ratio-1) > beyond*math.Sqrt(5./rounds) {
-						t.Errorf("%s: %s, %s: the noise has %v times the variance of the law", text, p.Tables[at].Path, class, ratio)
+						t.Errorf("%s: %s, %s: the noise has %v times the variance of the law", text, p.Tables[at].Path,
+							class, ratio)
 					}
 				}
 			}

@@ -246,12 +246,14 @@ func TestModelsOfTables(t *testing.T) {
 	}
 	derived := strings.NewReplacer("sex: {values: [f, m]}", "old: {derived_from: age.band}, sex: {values: [f, m]}",
 		"[age.band, sex]", "[age, old, sex]").Replace(fromTables)
-	if _, err = plantest.PlanOfText(t, derived); err == nil || !strings.Contains(err.Error(), "are made of one column") {
+	if _, err = plantest.PlanOfText(t, derived); err == nil ||
+		!strings.Contains(err.Error(), "are made of one column") {
 		t.Errorf("a column and what is made of it: %v", err)
 	}
 	large := strings.NewReplacer("range: [0, 9]", "range: [0, 99]", "width: 5", "width: 2", "sex: {values: [f, m]}",
 		"sex: {type: date, range: [2026-01-01, 2026-02-19]}").Replace(fromTables)
-	if _, err = plantest.PlanOfText(t, large); err == nil || !strings.Contains(err.Error(), "too large to make a regression") {
+	if _, err = plantest.PlanOfText(t, large); err == nil ||
+		!strings.Contains(err.Error(), "too large to make a regression") {
 		t.Errorf("tables of 2500 cells: %v", err)
 	}
 	for name, forge := range map[string]func(m *plan.Model){

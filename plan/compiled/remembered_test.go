@@ -18,7 +18,8 @@ func TestRememberedLawsAreTheirOwn(t *testing.T) {
 	var l lawCache
 	for i, terms := range [][]budget.NoiseTerm{
 		{gaussian}, {gaussian, gaussian}, {gaussian, gaussian, gaussian},
-		with(func(n *budget.NoiseTerm) { n.Weight = 0.30000000000000004 }), with(func(n *budget.NoiseTerm) { n.Count = 4 }),
+		with(func(n *budget.NoiseTerm) { n.Weight = 0.30000000000000004 }),
+		with(func(n *budget.NoiseTerm) { n.Count = 4 }),
 		with(func(n *budget.NoiseTerm) { n.Kind = budget.DiscreteLaplace }),
 		with(func(n *budget.NoiseTerm) { n.Parameter = 30.000000000000004 }),
 	} {

@@ -161,7 +161,8 @@ func measuresDrawn(t *workload.Table, r *spec.Release, m plan.Measurement) bool 
 
 // checkTable compares a table with the one that the spec asks for.
 func checkTable(t plan.Table, wanted plan.Table) error {
-	if t.Path != wanted.Path || t.Marginal != wanted.Marginal || t.From != wanted.From || !slices.Equal(t.By, wanted.By) ||
+	if t.Path != wanted.Path || t.Marginal != wanted.Marginal || t.From != wanted.From ||
+		!slices.Equal(t.By, wanted.By) ||
 		t.Cells != wanted.Cells || t.Impossible != wanted.Impossible {
 		return fmt.Errorf("it is not as the spec asks for it")
 	}
@@ -233,7 +234,8 @@ func checkOtherNoise(p *plan.Plan) error {
 			return law.Kind == o.Noise &&
 				law.Requested != p.Release().Budget.Noise
 		})
-		twice := slices.ContainsFunc(p.OtherNoise[:i], func(other strategy.OtherNoise) bool { return other.Noise == o.Noise })
+		twice := slices.ContainsFunc(p.OtherNoise[:i],
+			func(other strategy.OtherNoise) bool { return other.Noise == o.Noise })
 		if p.Release().Budget.Delta == nil || !known || twice {
 			return fmt.Errorf("there is no other noise %q for its budget", o.Noise)
 		}
@@ -254,7 +256,8 @@ func checkMicrodata(s plan.Synthetic) error {
 		return fmt.Errorf("the microdata of %s have less than no files", s.Table)
 	}
 	if !s.Adaptive() {
-		wanted := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived, Rows: s.Rows,
+		wanted := plan.Synthetic{Table: s.Table, Method: s.Method, Why: s.Why, By: s.By, Derived: s.Derived,
+			Rows:   s.Rows,
 			RowsOf: s.RowsOf, Files: s.Files}
 		if len(s.By) < 2 || !reflect.DeepEqual(s, wanted) {
 			return fmt.Errorf("the microdata of %s are of tables alone, and ask for more", s.Table)

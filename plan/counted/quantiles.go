@@ -163,5 +163,7 @@ func (q Quantiles) Sensitivity(u Unit) (*Sensitivity, error) {
 		return out
 	}
 	return &Sensitivity{L1: whole(deviation / math.Sqrt2),
-		L2Squared: whole(float64(deviation*deviation) * l2Squared / float64(4*l1*l1)), LargestFactor: big.NewInt(1)}, nil
+			L2Squared:     whole(float64(deviation*deviation) * l2Squared / float64(4*l1*l1)),
+			LargestFactor: big.NewInt(1)},
+		nil
 }

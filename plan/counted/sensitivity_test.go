@@ -47,7 +47,8 @@ func TestNoUnitMovesSumsFurther(t *testing.T) {
 	} {
 		units := unitSums(c.least, c.most, c.all, c.each, c.cells)
 		for _, relation := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
-			d := SumSensitivity(relation, Extent{big.NewInt(c.least), big.NewInt(c.most)}, c.all, c.each, int64(c.cells))
+			d := SumSensitivity(relation, Extent{big.NewInt(c.least), big.NewInt(c.most)}, c.all, c.each,
+				int64(c.cells))
 			others := [][]int64{make([]int64, c.cells)}
 			if relation == spec.Replace {
 				others = units
@@ -71,11 +72,14 @@ func TestNoUnitMovesSumsFurther(t *testing.T) {
 				}
 			}
 			if want := d.L1.Int64(); l1 > want || l2Squared > d.L2Squared.Int64() {
-				t.Errorf("%+v, %s: the norms are %d and %d², charged are %d and %v", c, relation, l1, l2Squared, want, d.L2Squared)
+				t.Errorf("%+v, %s: the norms are %d and %d², charged are %d and %v", c, relation, l1, l2Squared, want,
+					d.L2Squared)
 			}
-			tight := c.cells >= 2*int((c.all+c.each-1)/c.each) || c.each == c.all && (relation == spec.AddRemove || c.cells > 1)
+			tight := c.cells >= 2*int((c.all+c.each-1)/c.each) || c.each == c.all &&
+				(relation == spec.AddRemove || c.cells > 1)
 			if tight && (l1 != d.L1.Int64() || l2Squared != d.L2Squared.Int64()) {
-				t.Errorf("%+v, %s: the norms are %d and %d², charged are %d and %v: more than any unit moves", c, relation, l1,
+				t.Errorf("%+v, %s: the norms are %d and %d², charged are %d and %v: more than any unit moves", c,
+					relation, l1,
 					l2Squared, d.L1, d.L2Squared)
 			}
 		}

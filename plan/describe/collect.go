@@ -97,7 +97,9 @@ func TextsText(l *language.Language, p *plan.Plan) string {
 	var texts []string
 	for _, q := range Questions(p) {
 		if q.Length > 0 {
-			texts = append(texts, l.Text("The device draws how many of the first characters of the answer to %s it reports, or that it reports the whole text. First characters that more reports hold than chance explains are followed to the next length. The texts found are counted by the reports of whole texts alone.",
+			texts = append(texts, l.Text("The device draws how many of the first characters of the answer to %s it "+
+				"reports, or that it reports the whole text. First characters that more reports hold than chance "+
+				"explains are followed to the next length. The texts found are counted by the reports of whole texts alone.",
 				q.Table.Path))
 		}
 	}
@@ -115,11 +117,13 @@ func BandsText(l *language.Language, p *plan.Plan) string {
 		for _, b := range q.Bands {
 			widths = append(widths, budget.Group(b.Width))
 		}
-		texts = append(texts, l.Text("The answer to %s is reported as it is, or as the band of neighbouring categories of %s that holds it, in bands of %s.",
+		texts = append(texts, l.Text("The answer to %s is reported as it is, or as the band of neighbouring "+
+			"categories of %s that holds it, in bands of %s.",
 			q.Table.Path, q.Along, l.List(widths)))
 	}
 	if texts != nil {
-		texts = append(texts, l.Text("The device draws which form it reports. The estimates put all forms together by weighted least squares, so that sums of neighbouring categories have less error."))
+		texts = append(texts, l.Text("The device draws which form it reports. The estimates put all forms together "+
+			"by weighted least squares, so that sums of neighbouring categories have less error."))
 	}
 	return strings.Join(texts, " ")
 }
@@ -140,7 +144,8 @@ func (q Question) pointsText(p *plan.Plan) string {
 	if len(texts) > mostPointsListed {
 		texts = []string{texts[0], texts[1], "…", texts[len(texts)-1]}
 	}
-	text := fmt.Sprintf("%s asks for %s, a number: the device rounds it up or down at random to one of %d points (%s), with probabilities that keep its average right.",
+	text := fmt.Sprintf("%s asks for %s, a number: the device rounds it up or down at random to one of %d points "+
+		"(%s), with probabilities that keep its average right.",
 		q.Table.Path, q.Of, q.Points, strings.Join(texts, ", "))
 	if q.Table.Cells > 1 {
 		text += fmt.Sprintf(" The %d categories are %d cells × %d points.", q.categories(), q.Table.Cells, q.Points)
@@ -154,7 +159,8 @@ const mostPointsListed = 8
 // influenceOn returns how far one report, whatever it says, can move a sum or a mean of numbers in a cell of average
 // size.
 func (q Question) influenceOn(f plan.Figure, rows *spec.Table, respondents int64) float64 {
-	law := local.Weighted{Randomiser: q.Randomiser(), Respondents: respondents, Weights: q.PointValues(rows.Column(q.Of).Lattice),
+	law := local.Weighted{Randomiser: q.Randomiser(), Respondents: respondents,
+		Weights: q.PointValues(rows.Column(q.Of).Lattice),
 		Reports: max(1, int64(math.Round(float64(q.Share*float64(respondents)))))}
 	if statistic.OfFigure(f).Additive() {
 		return law.MostInfluence()
@@ -197,7 +203,8 @@ func InfluenceOnCount(p *plan.Plan, t plan.Table, r counted.Reports, oneIn float
 		oneIn *= float64(r.Drawn()) / float64(r.Chance)
 	}
 	weights := slices.Repeat([]float64{1}, int(max(1, r.Points)))
-	return float64(oneIn * local.Weighted{Randomiser: r.Randomiser(), Respondents: 1, Reports: 1, Weights: weights}.MostInfluence())
+	return float64(oneIn * local.Weighted{Randomiser: r.Randomiser(), Respondents: 1, Reports: 1,
+		Weights: weights}.MostInfluence())
 }
 
 // influenceOnBands is [InfluenceOnCount] for a question that devices answer in bands.
@@ -227,12 +234,15 @@ func AsksText(l *language.Language, p *plan.Plan) string {
 	case len(p.Measurements) == 1 && !p.Measurements[0].IsDrawn():
 		return l.Text("Each device answers one question, and sends a randomised report of the answer.")
 	case len(p.Measurements) == 1:
-		return l.Text("Each device answers one question, in one of the forms below. It draws the form whatever the answer is, and sends one randomised report.")
+		return l.Text("Each device answers one question, in one of the forms below. It draws the form whatever the " +
+			"answer is, and sends one randomised report.")
 	case p.Measurements[0].IsDrawn():
-		return l.Text("Each device draws one of %s, whatever the answers are, and sends a randomised report of that answer alone.",
+		return l.Text("Each device draws one of %s, whatever the answers are, and sends a randomised report of that "+
+			"answer alone.",
 			questions)
 	}
-	return l.Text("Each device answers all %s and sends a randomised report of each, with an equal part of ε: at this ε that leaves less error than one question each.",
+	return l.Text("Each device answers all %s and sends a randomised report of each, with an equal part of ε: at "+
+		"this ε that leaves less error than one question each.",
 		questions)
 }
 
@@ -242,7 +252,9 @@ func ShuffledText(l *language.Language, p *plan.Plan) string {
 	if s == nil {
 		return ""
 	}
-	return l.Text("The reports are shuffled by somebody who is trusted to do so. If that is done, and at least %s reports are honest, whoever sees the shuffled reports learns no more than %s at δ = %s allows (Feldman, McMillan and Talwar 2021). That somebody took part is not hidden.",
+	return l.Text("The reports are shuffled by somebody who is trusted to do so. If that is done, and at least %s "+
+		"reports are honest, whoever sees the shuffled reports learns no more than %s at δ = %s allows (Feldman, "+
+		"McMillan and Talwar 2021). That somebody took part is not hidden.",
 		budget.Group(s.Honest), l.Number(Bound(plan.Equivalent{Epsilon: s.Epsilon})),
 		l.Number(budget.DecimalUp(plan.Amount(s.Delta), 4)))
 }
@@ -259,7 +271,8 @@ func explainCollection(c *compiled.Compiled, w io.Writer) error {
 	fmt.Fprintf(b, "\n\nPromises %s\n\n", Guarantee(l, p))
 	explainGovernance(p, b)
 	fmt.Fprintf(b, "How answers are collected\n  %s\n  %s\n", AsksText(l, p),
-		"The collector sees reports only. A report is a set of categories: it holds the true one with probability p, and another given one with probability q.")
+		"The collector sees reports only. A report is a set of categories: it holds the true one with probability p, "+
+			"and another given one with probability q.")
 	if bands := BandsText(l, p); bands != "" {
 		fmt.Fprintf(b, "  %s\n", bands)
 	}
@@ -326,7 +339,8 @@ func writeRandomiser(w io.Writer, name string, categories int64, share float64, 
 func explainCollectedCounts(b *strings.Builder, questions []Question, respondents int64) {
 	fmt.Fprintf(b, "\nHow precise the counts will be, if %s respond\n", budget.Group(respondents))
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  question\tstd. error\t95% margin\tat most\tone false report\tstd. error if a trusted office had the answers")
+	fmt.Fprintln(t, "  question\tstd. error\t95% margin\tat most\tone false report\tstd. error if a trusted office "+
+		"had the answers")
 	for _, q := range questions {
 		if q.Table.Cells == 1 {
 			fmt.Fprintf(t, "  %s\tknown\t±0\t±0\t–\t–\n", q.Table.Path)
@@ -339,8 +353,10 @@ func explainCollectedCounts(b *strings.Builder, questions []Question, respondent
 			budget.DecimalNearest(q.Central, 3))
 	}
 	t.Flush()
-	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of average size; the second margin is of the cell with the widest interval.\n" +
-		"  One false report: how far a report that is added can move a figure, whatever it says. Nobody can tell it from an honest one.\n" +
+	b.WriteString("  Counts are of all respondents, whether or not they drew the question. Errors are of a cell of " +
+		"average size; the second margin is of the cell with the widest interval.\n" +
+		"  One false report: how far a report that is added can move a figure, whatever it says. Nobody can tell it " +
+		"from an honest one.\n" +
 		"  A trusted office would add Laplace noise, with ε divided equally among the questions.\n")
 }
 
@@ -351,7 +367,8 @@ func explainCollectedNumbers(b *strings.Builder, p *plan.Plan, questions []Quest
 	}
 	b.WriteString("\nHow precise the sums and means will be\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  question\tfigure\trespondents in a cell\tstd. error\t95% margin\tone false report\tstd. error if a trusted office had the answers")
+	fmt.Fprintln(t, "  question\tfigure\trespondents in a cell\tstd. error\t95% margin\tone false report\tstd. error "+
+		"if a trusted office had the answers")
 	for _, q := range questions {
 		rows := p.Release().Table(q.Table.From)
 		for _, f := range q.Table.Figures {
@@ -362,7 +379,8 @@ func explainCollectedNumbers(b *strings.Builder, p *plan.Plan, questions []Quest
 		}
 	}
 	t.Flush()
-	b.WriteString("  Errors are for a cell of average size and the least favourable numbers; with real answers they are usually smaller.\n")
+	b.WriteString("  Errors are for a cell of average size and the least favourable numbers; with real answers they " +
+		"are usually smaller.\n")
 }
 
 // targetText says that a question meets its target, and with how many respondents it would just do so, the target
@@ -389,8 +407,10 @@ func influenceWarnings(l *language.Language, p *plan.Plan) []string {
 	case questions == nil:
 		return nil
 	case most == 0: // all counts are known
-		return []string{l.Text("nobody can tell a false report from an honest one, and a hundred that agree move a sum or a mean a hundred times as far as one")}
+		return []string{l.Text("nobody can tell a false report from an honest one, and a hundred that agree move a " +
+			"sum or a mean a hundred times as far as one")}
 	}
-	return []string{l.Text("nobody can tell a false report from an honest one: each can move a count by up to %s, and a hundred that agree by up to %s",
+	return []string{l.Text("nobody can tell a false report from an honest one: each can move a count by up to %s, "+
+		"and a hundred that agree by up to %s",
 		l.Number(budget.DecimalNearest(most, 3)), l.Number(budget.DecimalNearest(100*most, 3)))}
 }

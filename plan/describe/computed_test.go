@@ -42,7 +42,8 @@ marginals:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page := plantest.PageOf(t, p.Plan()); !strings.Contains(page, "only those count for which this is true: country == 'de'") {
+	if page := plantest.PageOf(t, p.Plan()); !strings.Contains(page, "only those count for which this is true: "+
+		"country == 'de'") {
 		t.Errorf("the page does not say which rows count:\n%s", page)
 	}
 	if !describe.Drops(p.Plan(), "t", "country") || describe.Drops(p.Plan(), "t", "age") ||
@@ -67,8 +68,10 @@ marginals:
 		if age.L2Squared.Cmp(adult.L2Squared) != 0 {
 			t.Errorf("%s: %s for age, %s for adult, whose values are made of it", m.ID, age.L2Squared, adult.L2Squared)
 		}
-		if removed := describe.Exchanged(p.Plan(), m.Mechanism); moved == 2 && age.L2Squared.Cmp(removed.L2Squared) > 0 {
-			t.Errorf("%s: %s, more than for a row taken away and one put in, %s", m.ID, age.L2Squared, removed.L2Squared)
+		if removed := describe.Exchanged(p.Plan(), m.Mechanism); moved == 2 &&
+			age.L2Squared.Cmp(removed.L2Squared) > 0 {
+			t.Errorf("%s: %s, more than for a row taken away and one put in, %s", m.ID, age.L2Squared,
+				removed.L2Squared)
 		}
 	}
 }

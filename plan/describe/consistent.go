@@ -16,14 +16,19 @@ func Consistency(l *language.Language, c plan.Consistency) string {
 		return l.Text("No table of %s: the counts of each are its estimates, rounded.", c.Table)
 	}
 	tables := l.Plural(int64(len(c.Tables)), "table")
-	text := l.Text("%[2]s of %[1]s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both.", c.Table, tables)
+	text := l.Text("%[2]s of %[1]s: counts are whole, none is negative, all tables have one total, and what two of "+
+		"them share is the same in both.", c.Table, tables)
 	if c.UnnestedColumns != nil {
-		text = l.Text("%[2]s of %[1]s: counts are whole, none is negative, all tables have one total, and what two of them share is the same in both, except at levels that do not nest.", c.Table, tables)
+		text = l.Text("%[2]s of %[1]s: counts are whole, none is negative, all tables have one total, and what two "+
+			"of them share is the same in both, except at levels that do not nest.", c.Table, tables)
 	}
 	if c.Way == plan.Tabulated {
-		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the counts are taken from the microdata: model only. The unbiased estimates are published with them.")
+		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the "+
+			"counts are taken from the microdata: model only. The unbiased estimates are published with them.")
 	}
-	return text + " " + l.Text("The estimates are moved to the nearest possible values, single columns first, and rounded. So the counts have a bias, which the report states. The unbiased estimates are published next to them, with their intervals.")
+	return text + " " + l.Text("The estimates are moved to the nearest possible values, single columns first, and "+
+		"rounded. So the counts have a bias, which the report states. The unbiased estimates are published next to "+
+		"them, with their intervals.")
 }
 
 // LeftText says which levels do not agree, and which tables of a consistency keep their estimates, and why: one line
@@ -32,7 +37,10 @@ func LeftText(l *language.Language, c plan.Consistency) []string {
 	var reasons, lines []string
 	for _, levels := range c.UnnestedColumns {
 		lines = append(lines, l.Text(
-			"Not all levels of one column are nested: %s. Tables that show levels of different series agree in what they show other than that column, and in nothing else. This is so even where a level is nested in one of another series, because each level is put into the first series in which it is nested, coarsest first.", levels))
+			"Not all levels of one column are nested: %s. Tables that show levels of different series agree in what "+
+				"they show other than that column, and in nothing else. This is so even where a level is nested in "+
+				"one of another series, because each level is put into the first series in which it is nested, "+
+				"coarsest first.", levels))
 	}
 	paths := map[string][]string{}
 	for _, u := range c.LeftOut {

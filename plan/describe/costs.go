@@ -171,7 +171,8 @@ const (
 func (c Costs) inDecimals(lines []CostLine) []budget.Cost {
 	out, left := make([]budget.Cost, len(lines)), c.Total
 	for i, line := range lines[:len(lines)-1] {
-		out[i] = budget.Cost{Epsilon: roundedUp(line.Cost.Epsilon, lossDecimals), Rho: roundedUp(line.Cost.Rho, lossDecimals),
+		out[i] = budget.Cost{Epsilon: roundedUp(line.Cost.Epsilon, lossDecimals),
+			Rho:   roundedUp(line.Cost.Rho, lossDecimals),
 			Delta: roundedUp(line.Cost.Delta, deltaDecimals)}
 		var err error
 		if left, err = left.Sub(out[i]); err != nil {

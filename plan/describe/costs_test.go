@@ -31,7 +31,8 @@ func costPlans(t *testing.T) map[string]*plan.Plan {
 		if strings.Contains(b, "split") {
 			a, z = ", budget: a", ", budget: b"
 		}
-		plans[b] = plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 3}", "{x: {by: [sex]"+a+"}, y: {by: [age]"+z+
+		plans[b] = plantest.PlanOf(t, "add-remove", b, "{id: who, max_rows: 3}", "{x: {by: [sex]"+a+"}, y: {by: [age]"+
+			z+
 			"}, z: {by: [sex, age]"+z+"}}")
 	}
 	plans["top"] = plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 3}",
@@ -161,7 +162,8 @@ func TestCostsAddUp(t *testing.T) {
 					}
 				}
 				if !sameAmounts(sum, total) || !sameAmounts(total, charged) {
-					t.Errorf("%s: the lines add up to %v, the total is %v, the charge %v\n%s", what, sum, total, charged, page)
+					t.Errorf("%s: the lines add up to %v, the total is %v, the charge %v\n%s", what, sum, total,
+						charged, page)
 				}
 				if len(lines) < 2 {
 					t.Errorf("%s: %d lines", what, len(lines))
@@ -191,7 +193,8 @@ func TestCostsAddUp(t *testing.T) {
 				addUp(sum, amountsIn(t, line.Cost))
 			}
 			if !sameAmounts(sum, charged) || !sameAmounts(amountsIn(t, document.Total), charged) {
-				t.Errorf("the document's lines add up to %v, its total is %v, the charge %v", sum, document.Total, charged)
+				t.Errorf("the document's lines add up to %v, its total is %v, the charge %v", sum, document.Total,
+					charged)
 			}
 			for i, m := range p.Measurements {
 				at := -1
@@ -206,7 +209,8 @@ func TestCostsAddUp(t *testing.T) {
 				if i > 2 {
 					continue
 				}
-				if want := textbookCost(p, m); want != nil && !sameAmounts(amountsIn(t, document.Lines[at].Each), want) {
+				if want := textbookCost(p, m); want != nil &&
+					!sameAmounts(amountsIn(t, document.Lines[at].Each), want) {
 					t.Errorf("%s: %v, by its parameters %v", m.ID, document.Lines[at].Each, want)
 				}
 			}

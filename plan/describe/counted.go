@@ -36,7 +36,10 @@ func TableTitle(r *spec.Release, t plan.Table) string {
 	if title == "" && slices.Equal(titles, t.By) {
 		return ""
 	}
-	several := slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool { return m.Name == t.Marginal && m.Every != nil })
+	several := slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool {
+		return m.Name == t.Marginal &&
+			m.Every != nil
+	})
 	by := strings.Join(titles, " × ")
 	switch {
 	case title == "":

@@ -217,8 +217,9 @@ func lineChanges(before, after string) []Change {
 		return nil
 	}
 	if len(a) > mostLines || len(b) > mostLines {
-		return []Change{{Topic: OnSpec, What: "text", Before: "SHA-256 " + plan.HashOf([]byte(before)), After: "SHA-256 " +
-			plan.HashOf([]byte(after))}}
+		return []Change{{Topic: OnSpec, What: "text", Before: "SHA-256 " + plan.HashOf([]byte(before)),
+			After: "SHA-256 " +
+				plan.HashOf([]byte(after))}}
 	}
 	// common[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 	common := make([][]int32, len(a)+1)
@@ -260,7 +261,8 @@ const shownLines = 40
 func (d Difference) Write(w io.Writer) error {
 	b := &strings.Builder{}
 	if d.Same {
-		fmt.Fprintf(b, "Nothing changed: the two plans of %s are the same, byte for byte. Plan hash %s\n", d.Before.Release,
+		fmt.Fprintf(b, "Nothing changed: the two plans of %s are the same, byte for byte. Plan hash %s\n",
+			d.Before.Release,
 			d.Before.PlanHash)
 		_, err := io.WriteString(w, b.String())
 		return err
@@ -271,7 +273,8 @@ func (d Difference) Write(w io.Writer) error {
 	case d.Before.PlanHash == d.After.PlanHash:
 		b.WriteString("They are one plan with other words, which cost nothing: publish them as a revision, with --words.\n")
 	case d.OneTemplate:
-		b.WriteString("They differ in nothing but their parameters and what these decide: a standing approval of one covers the other.\n")
+		b.WriteString("They differ in nothing but their parameters and what these decide: a standing approval of one " +
+			"covers the other.\n")
 	}
 	for _, t := range topics {
 		lines := d.topicLines(t.topic)

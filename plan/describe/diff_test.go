@@ -42,7 +42,8 @@ func TestNothingChanged(t *testing.T) {
 	if !d.Same || !d.OneTemplate || len(d.Changes) != 0 {
 		t.Errorf("got %+v", d)
 	}
-	if page := plantest.PageOfDiff(t, p, p); page != "Nothing changed: the two plans of labour-2026q1 are the same, byte for byte. Plan hash "+p.Hash()+"\n" {
+	if page := plantest.PageOfDiff(t, p, p); page != "Nothing changed: the two plans of labour-2026q1 are the same, "+
+		"byte for byte. Plan hash "+p.Hash()+"\n" {
 		t.Errorf("the page says %s", page)
 	}
 }
@@ -64,7 +65,8 @@ func TestChangesAreTold(t *testing.T) {
 		lines    []string
 	}{
 		{"release: labour-", "release: labours-", []string{"  name: labour-2026q1 → labours-2026q1"}},
-		{"corrects: labour-${quarter}-${first}", "corrects: labour-1", []string{"  corrects: labour-2026q1-v → labour-1"}},
+		{"corrects: labour-${quarter}-${first}", "corrects: labour-1",
+			[]string{"  corrects: labour-2026q1-v → labour-1"}},
 		{"corrects: labour-${quarter}-${first}\n", "", []string{"  corrects: gone: labour-2026q1-v"}},
 		{"contact: office", "contact: desk", []string{"  contact: office → desk"}},
 		{", resume: never", "", []string{"  resume: gone: never"}},
@@ -72,23 +74,32 @@ func TestChangesAreTold(t *testing.T) {
 		{"add-remove", "replace", []string{"  neighbours: add-remove → replace", "  m: sensitivity: L2² 4 → L2² 8",
 			"  m: scale: σ² = 8 → σ² = 16", "  m: standard error: 2.619 → 3.681 (+40.6%)",
 			"  n/sex and 1 more alike: scale: new: σ² = 54.63",
-			"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Each table is measured by itself, with discrete Gaussian noise.", "  n/sex and 2 more: error: 3.35 → 4.81 (+43.6%)"}},
+			"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian " +
+				"noise. → Each table is measured by itself, with discrete Gaussian noise.",
+			"  n/sex and 2 more: error: 3.35 → 4.81 (+43.6%)"}},
 		{"[lfs, register]", "[survey, register, births]",
 			[]string{"  account: lfs → survey", "  further accounts: register → register, births"}},
 		{"rho: 1/2,", "rho: 1/8,", []string{"  ρ: 0.5 → 0.125", "  charged to the account: ρ = 0.5 → ρ = 0.125",
 			"  m: scale: σ² = 8 → σ² = 32", "  m: standard error: 2.619 → 5.237 (+100%)",
 			"  main and 1 more alike: amount: ρ = 0.25 → ρ = 0.0625"}},
 		{"{rho: 1/2,", "{epsilon: 1, delta: 1e-9,",
-			[]string{"  definition: zero-concentrated differential privacy → approximate differential privacy", "  ε: new: 1",
+			[]string{"  definition: zero-concentrated differential privacy → approximate differential privacy",
+				"  ε: new: 1",
 				"  δ: new: 1e-9"}},
-		{"{rho: 1/2,", "{epsilon: 1,", []string{"  ρ: gone: 0.5", "  m: mechanism: discrete Gaussian → discrete Laplace",
-			"  m: scale: σ² = 8 → t = 4",
-			"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian noise. → Tables that lie in no other are measured, with discrete Laplace noise; all are put together from these by least squares."}},
+		{"{rho: 1/2,", "{epsilon: 1,",
+			[]string{"  ρ: gone: 0.5", "  m: mechanism: discrete Gaussian → discrete Laplace",
+				"  m: scale: σ² = 8 → t = 4",
+				"  n/sex and 2 more: way: What the tables share is measured once (residuals), with discrete Gaussian " +
+					"noise. → Tables that lie in no other are measured, with discrete Laplace noise; all are put " +
+					"together from these by least squares."}},
 		{"minimise: sum", "minimise: largest",
-			[]string{"  made least inside a leaf: the sum of weight × variance over all cells → the largest weight × variance of a cell"}},
-		{"main: 1/2, rest: 1/2", "main: 3/4, rest: 1/4", []string{"  main: share: 50% → 75%", "  rest: share: 50% → 25%"}},
+			[]string{"  made least inside a leaf: the sum of weight × variance over all cells → the largest weight × " +
+				"variance of a cell"}},
+		{"main: 1/2, rest: 1/2", "main: 3/4, rest: 1/4",
+			[]string{"  main: share: 50% → 75%", "  rest: share: 50% → 25%"}},
 		{"  m: {by: [age.half, region.state], budget: main}", "  k: {by: [age], budget: main}", []string{
-			"  m: gone: 4 cells by age.half, region.state; discrete Gaussian, σ² = 8; standard error 2.619, 95% margin ±6",
+			"  m: gone: 4 cells by age.half, region.state; discrete Gaussian, σ² = 8; standard error 2.619, " +
+				"95% margin ±6",
 			"  k: new: 10 cells by age; discrete Gaussian, σ² = 8; standard error 2.717, 95% margin ±6"}},
 		{"[age.half, region.state], budget", "[age.half, region.state], weight: 3/2, budget",
 			[]string{"  m: weight: 1 → 1.5"}},
@@ -100,16 +111,19 @@ func TestChangesAreTold(t *testing.T) {
 			[]string{"  m: target: new: ±500, 95% sure of each cell", "  m: margin that the target gets: new: ±"}},
 		{"  m: {by: [age.half, region.state], budget: main}", "  k: {by: [age, sex], cumulative: [age], budget: main}",
 			[]string{"  k: new: 20 cells by age, sex, counting up along age; "}},
-		{"[age.half, region.state]", "[age, region.state]", []string{"  m: by: age.half, region.state → age, region.state",
+		{"[age.half, region.state]", "[age, region.state]", []string{"  m: by: age.half, region.state → age, " +
+			"region.state",
 			"  m: cells: 4 → 20"}},
 		{"-*.csv", "-b*.csv", []string{"  persons: csv 2026q1-*.csv → csv 2026q1-b*.csv"}},
 		{"csv: [\"${quarter}-*.csv\"]", "parquet: p", []string{"  persons: csv 2026q1-*.csv → parquet p",
 			"  persons: delimiter: gone: ','"}},
 		{"max_rows: 2", "max_rows: 3", []string{"  rows of a unit that are counted, at most: 2 → 3",
-			"  persons: unit: all rows with the same who, of which at most 2 are counted → all rows with the same who, of which at most 3 are counted"}},
+			"  persons: unit: all rows with the same who, of which at most 2 are counted → all rows with the same " +
+				"who, of which at most 3 are counted"}},
 		{"[10, 20]", "[10, 30]", []string{"  persons: expected of the files: 10 to 20 rows of persons count;"}},
-		{"    expect: {rows: [10, 20], every: [region.state]}\n", "", []string{"  persons: expected of the files: gone:",
-			"  gone: if the files of persons break `expect`"}},
+		{"    expect: {rows: [10, 20], every: [region.state]}\n", "",
+			[]string{"  persons: expected of the files: gone:",
+				"  gone: if the files of persons break `expect`"}},
 		{"[f, m]", "[m, f]", []string{"  persons.sex: categories: 2 categories (in another order)"}},
 		{"[f, m]", "[f, m, x]", []string{"  persons.sex: cells: 2 → 3",
 			"  persons.sex: categories: 2 categories → 3 categories (new: x)", "  n/sex: cells: 2 → 3"}},
@@ -179,14 +193,16 @@ func TestCodeBooksAreTold(t *testing.T) {
 	if b, err = plantest.PlanOfSource(src); err != nil {
 		t.Fatal(err)
 	}
-	if page := plantest.PageOfDiff(t, a, b); !strings.Contains(page, "  persons.region: level state: 2 categories (in another order)") {
+	if page := plantest.PageOfDiff(t, a, b); !strings.Contains(page, "  persons.region: level state: 2 categories "+
+		"(in another order)") {
 		t.Errorf("the page says\n%s", page)
 	}
 	src.Files["regions.csv"] = "code,label,state\n2,Two,a\n1,One,b\n"
 	if b, err = plantest.PlanOfSource(src); err != nil {
 		t.Fatal(err)
 	}
-	if page := plantest.PageOfDiff(t, governedPlan(t), b); !strings.Contains(page, "  persons.region: categories: 2 categories (in another order)") {
+	if page := plantest.PageOfDiff(t, governedPlan(t), b); !strings.Contains(page, "  persons.region: categories: 2 "+
+		"categories (in another order)") {
 		t.Errorf("the page says\n%s", page)
 	}
 }
@@ -194,7 +210,8 @@ func TestCodeBooksAreTold(t *testing.T) {
 // Tables with the same changes share one line.
 func TestAlikeChangesAreFolded(t *testing.T) {
 	a := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]")
-	b := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]", "main: 1/2, rest: 1/2",
+	b := governedPlan(t, "every: [1, 2], by: [sex, home]", "every: [1], by: [sex, home, region]",
+		"main: 1/2, rest: 1/2",
 		"main: 1/3, rest: 2/3")
 	page := plantest.PageOfDiff(t, a, b)
 	// Three tables of one attribute, each a third of half the ρ, then of two thirds: σ² = 4/(2·1/12) and 4/(2·1/9).

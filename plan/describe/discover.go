@@ -20,7 +20,8 @@ import (
 
 // discoveredExpectation says which groups a table will have, and how accurate its figures will be.
 func discoveredExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
-	return Discovered(l, t.Discovered) + " " + l.Text("Figures are within ±%s of the exact number of units 19 times in 20, in the groups that appear: their noise has nothing to do with the selection.",
+	return Discovered(l, t.Discovered) + " " + l.Text("Figures are within ±%s of the exact number of units 19 times "+
+		"in 20, in the groups that appear: their noise has nothing to do with the selection.",
 		budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }
 
@@ -30,7 +31,8 @@ func Discovered(l *language.Language, d *selection.GroupsFacts) string {
 	if d.AtLeast > 1 {
 		least = " " + l.Text("Groups of fewer than %s never do.", l.Plural(d.AtLeast, "unit"))
 	}
-	return l.Text("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in which a unit counts in %s at most.",
+	return l.Text("Nobody lists the values of %s: a group appears by a selection that is paid for with a δ of %s, in "+
+		"which a unit counts in %s at most.",
 		strings.Join(d.Columns, " "+l.Text("and")+" "), l.Number(budget.DecimalUp(plan.Amount(d.Delta), 3)),
 		l.Plural(d.Groups, "group")) + " " + ChancesText(l, d) + least + " " +
 		l.Text("A group that is not in the table need not be empty.")
@@ -48,7 +50,8 @@ func ChancesText(l *language.Language, d *selection.GroupsFacts) string {
 			chance = budget.Percent(math.Floor(c.Chance*1e4) / 1e4)
 		}
 		if i == 0 {
-			all = append(all, l.Text("A group of %s appears with a chance of %s", l.Plural(c.Units, "unit"), l.Number(chance)))
+			all = append(all, l.Text("A group of %s appears with a chance of %s", l.Plural(c.Units, "unit"),
+				l.Number(chance)))
 		} else {
 			all = append(all, l.Text("one of %s of %s", budget.Group(c.Units), l.Number(chance)))
 		}
@@ -81,7 +84,8 @@ func sayGroups(b *factBook, t tableRow) {
 	b.say(OnTable, t.Path, "groups of a unit that count", budget.Group(d.Groups))
 	b.say(OnTable, t.Path, "δ reserved for the selection", budget.DecimalUp(plan.Amount(d.Delta), 6))
 	for _, c := range d.Chances {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " + budget.Plural(c.Units, "unit"),
+		b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " +
+			budget.Plural(c.Units, "unit"),
 			value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
 	}
 }

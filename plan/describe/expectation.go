@@ -48,7 +48,8 @@ func Expectation(l *language.Language, margin float64) string {
 		return l.Text("Counts are almost always published exactly.")
 	}
 	whole := WholeMargin(margin)
-	return l.Text("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of %s or less could be zero.",
+	return l.Text("Within ±%s of the exact count 19 times in 20: good to 10%% for counts of %s or more; a count of "+
+		"%s or less could be zero.",
 		budget.Group(whole), budget.Group(10*whole), budget.Group(whole))
 }
 
@@ -66,7 +67,8 @@ func expectationOfMany(l *language.Language, tables []Expected) string {
 	if low == high {
 		return Expectation(l, most)
 	}
-	return l.Text("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for counts of %s to %s or more; a count of %s to %s or less could be zero.",
+	return l.Text("Within ±%s (the best) to ±%s (the worst) of the exact count 19 times in 20: good to 10%% for "+
+		"counts of %s to %s or more; a count of %s to %s or less could be zero.",
 		budget.Group(low), budget.Group(high), budget.Group(10*low), budget.Group(10*high), budget.Group(low),
 		budget.Group(high))
 }

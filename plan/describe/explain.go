@@ -82,7 +82,8 @@ func Explain(c *compiled.Compiled, w io.Writer) error {
 func explainGovernance(p *plan.Plan, b *strings.Builder) {
 	var lines []string
 	if p.Corrects != "" {
-		lines = append(lines, fmt.Sprintf("Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.",
+		lines = append(lines, fmt.Sprintf(
+			"Corrects %s: with new noise and a debit of its own; what %[1]s cost stays spent.",
 			p.Corrects))
 	}
 	if g := p.Guarantee; len(g.FurtherAccounts) > 0 {
@@ -94,7 +95,8 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 	for _, t := range p.Release().Tables {
 		if t.Unit.Null == spec.Drop {
 			lines = append(lines, fmt.Sprintf(
-				"Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.", t.Name, t.Unit.ID))
+				"Left out: every row of %s whose %s is null. Such rows are in no table, however many they are.",
+				t.Name, t.Unit.ID))
 		}
 		if w := t.Where; w != nil {
 			lines = append(lines, fmt.Sprintf("Of the rows of %s only those count for which this is true: %s.", t.Name,
@@ -102,7 +104,8 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 		}
 		for _, j := range t.Joins {
 			lines = append(lines, fmt.Sprintf(
-				"Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name, j.Name,
+				"Public: rows of %s are joined to %s (%s). The plan holds the columns of it that are used.", t.Name,
+				j.Name,
 				joinText(j)))
 		}
 		if t.Expect != nil {
@@ -124,7 +127,8 @@ func explainGovernance(p *plan.Plan, b *strings.Builder) {
 func expectText(t *spec.Table) string {
 	var rules []string
 	if rows := t.Expect.Rows; rows != nil {
-		rules = append(rules, fmt.Sprintf("%s to %s rows of %s count", budget.Group(rows.Least), budget.Group(rows.Most),
+		rules = append(rules, fmt.Sprintf("%s to %s rows of %s count", budget.Group(rows.Least),
+			budget.Group(rows.Most),
 			t.Name))
 	}
 	if len(t.Expect.Every) > 0 {
@@ -249,7 +253,8 @@ func writeRest(w io.Writer, rest []tableRow) {
 	fmt.Fprintf(w, "… and %s more\t%s in all\t%s\t%s\t%s\t%s\t%s\t%s\n", budget.Group(int64(len(rest))),
 		budget.Group(cells), rest[0].measured, noise, rest[0].leaf,
 		rangeText(language.English, errors, func(e float64) string { return budget.DecimalNearest(e, 4) }),
-		rangeText(language.English, margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }), cost)
+		rangeText(language.English, margins, func(m float64) string { return "±" + budget.Group(WholeMargin(m)) }),
+		cost)
 }
 
 // rangeText returns the range of some numbers.
@@ -302,7 +307,8 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return hasSums(p, t) }) {
 		figures = "all figures asked for: cells, running sums, and every range of neighbours"
 	}
-	fmt.Fprintf(b, "\nHow the tables are measured (error: root mean square of the standard errors of %s, from these measurements alone)\n", figures)
+	fmt.Fprintf(b, "\nHow the tables are measured (error: root mean square of the standard errors of %s, from these "+
+		"measurements alone)\n", figures)
 	for _, line := range lines {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
@@ -312,7 +318,8 @@ func explainStrategies(p *plan.Plan, b *strings.Builder) {
 }
 
 // separateLevels says why levels are measured as columns of their own.
-const separateLevels = "Every level of a column is measured as a column of its own: as parts of each other they would make some tables worse than by themselves."
+const separateLevels = "Every level of a column is measured as a column of its own: as parts of each other they " +
+	"would make some tables worse than by themselves."
 
 // hasReason reports whether a strategy was rejected because it is not possible.
 func hasReason(s strategy.Group) bool {
@@ -329,7 +336,8 @@ func explainSizes(p *plan.Plan, b *strings.Builder) {
 	for _, t := range p.Release().Tables {
 		if rows := t.ExpectedRows(); rows > 0 &&
 			slices.ContainsFunc(p.Tables, func(shown plan.Table) bool { return shown.From == t.Name }) {
-			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
+			fmt.Fprintf(b, "  An average cell: %s of %s (the middle of what `expect: rows` says), spread evenly over "+
+				"the cells that can have any.\n", budget.Plural(rows, "row"), t.Name)
 		}
 	}
 	if slices.ContainsFunc(p.Tables, func(t plan.Table) bool { return Label(language.English, t.Usefulness) != "" }) {
@@ -339,8 +347,10 @@ func explainSizes(p *plan.Plan, b *strings.Builder) {
 
 // explainOthers says how tables are estimated from measurements that they share.
 func explainOthers(p *plan.Plan, b *strings.Builder) {
-	if slices.ContainsFunc(tableRows(p), func(r tableRow) bool { return strings.HasSuffix(r.measured, "with others") }) {
-		b.WriteString("\nWith others: computed from all measurements that contribute to the table, each weighted by its precision (generalised least squares). Such tables agree with each other.\n")
+	if slices.ContainsFunc(tableRows(p),
+		func(r tableRow) bool { return strings.HasSuffix(r.measured, "with others") }) {
+		b.WriteString("\nWith others: computed from all measurements that contribute to the table, each weighted by " +
+			"its precision (generalised least squares). Such tables agree with each other.\n")
 	}
 }
 
@@ -362,7 +372,8 @@ func explainRanges(p *plan.Plan, b *strings.Builder) {
 		if more := len(errors) - 1; more > 0 {
 			name += fmt.Sprintf(" and %s more", budget.Group(int64(more)))
 		}
-		parts = append(parts, name+" "+rangeText(language.English, errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
+		parts = append(parts, name+" "+
+			rangeText(language.English, errors, func(e float64) string { return budget.DecimalNearest(e, 4) }))
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(b, "\nSums of neighbours, of any length (root mean square of their standard errors): %s\n",
@@ -394,9 +405,11 @@ func Strategy(s strategy.Group) string {
 	}
 	b.WriteString(".")
 	if slices.ContainsFunc(s.Alternatives, func(other strategy.Alternative) bool {
-		return other.Why.IsZero() && other.BudgetNeeded == "" && other.Kind != strategy.EqualShares && other.RMSE < s.RMSE
+		return other.Why.IsZero() && other.BudgetNeeded == "" && other.Kind != strategy.EqualShares &&
+			other.RMSE < s.RMSE
 	}) {
-		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the budget minimises, and first for tables that agree where they show one column at several levels.")
+		b.WriteString(" The choice goes by all tables of the release together, by their weights and by what the " +
+			"budget minimises, and first for tables that agree where they show one column at several levels.")
 	}
 	for _, other := range s.Alternatives {
 		if !other.Why.IsZero() {
@@ -444,20 +457,23 @@ func measuredText(s strategy.Group) string {
 	}
 	switch {
 	case s.Kind == strategy.ResidualsAndTables:
-		return "What the tables share is measured once (residuals), and some tables by themselves as well, with " + noise +
+		return "What the tables share is measured once (residuals), and some tables by themselves as well, with " +
+			noise +
 			"."
 	case s.Kind == strategy.EqualShares:
 		return "Each table is measured by itself, all with equal shares, with " + noise +
 			": no other way was found that leaves none worse."
 	case s.Kind == strategy.Direct && s.Measurements < len(s.Tables):
-		return fmt.Sprintf("Of the tables %d are measured by themselves, with %s; all are put together from these by least squares.", s.Measurements, noise)
+		return fmt.Sprintf("Of the tables %d are measured by themselves, with %s; all are put together from these by "+
+			"least squares.", s.Measurements, noise)
 	}
 	each := "Each table"
 	if len(s.Tables) == 1 {
 		each = "The table"
 	}
 	if inPortions(s) {
-		noise += ", and where neighbours are to be added up along a column in portions: without that column, and what it adds"
+		noise += ", and where neighbours are to be added up along a column in portions: without that column, and " +
+			"what it adds"
 	}
 	return each + " is measured by itself, with " + noise + "."
 }
@@ -494,10 +510,13 @@ func explainConversion(p *plan.Plan, b *strings.Builder) {
 	switch {
 	case p.Guarantee.PlainRho == "":
 	case hasLaplace(p):
-		fmt.Fprintf(b, "\nAll measurements composed numerically are within ε and δ. The account adds up ρ, which is %s here: for one ε and δ Laplace noise has more of it than Gaussian noise.\n", strings.TrimPrefix(budget.Amount(spent), "= "))
+		fmt.Fprintf(b, "\nAll measurements composed numerically are within ε and δ. The account adds up ρ, which is "+
+			"%s here: for one ε and δ Laplace noise has more of it than Gaussian noise.\n",
+			strings.TrimPrefix(budget.Amount(spent), "= "))
 	default:
 		more, _ := new(big.Rat).Quo(spent, plain).Float64()
-		fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
+		fmt.Fprintf(b, "\nε and δ buy ρ %s, all measurements composed numerically. The conversion of ρ alone would "+
+			"allow %s, with %s more variance in every cell.\n",
 			budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
 	}
 }

@@ -29,7 +29,8 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 				some = true
 			}
 			error, margin := qualityTexts(f.Quality)
-			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name, statistic.OfFigure(f).Describe(language.English, f, table.By, spec.TableWords{}), error, margin,
+			fmt.Fprintf(t, "  %s %s\t%s\t%s\t%s\t%s\n", table.Path, f.Name,
+				statistic.OfFigure(f).Describe(language.English, f, table.By, spec.TableWords{}), error, margin,
 				restsOn(f, measured, seen))
 		}
 	}
@@ -38,11 +39,13 @@ func explainFigures(p *plan.Plan, b *strings.Builder) {
 		return
 	}
 	t.Flush()
-	b.WriteString("  Each is computed from noisy integers alone, also from the table's noisy count. Values beyond a declared range are clamped to it; this shifts figures, and no margin includes it.\n")
+	b.WriteString("  Each is computed from noisy integers alone, also from the table's noisy count. Values beyond a " +
+		"declared range are clamped to it; this shifts figures, and no margin includes it.\n")
 	explainQuantiles(p, b)
 	for _, table := range p.Tables {
 		if table.Show > 0 && len(table.Figures) > 0 {
-			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path, table.Statistics[0].Name,
+			fmt.Fprintf(b, "  %s: figures are withheld where the noisy %s is below %s.\n", table.Path,
+				table.Statistics[0].Name,
 				budget.Group(table.Show))
 		}
 	}
@@ -62,7 +65,9 @@ func explainQuantiles(p *plan.Plan, b *strings.Builder) {
 		}
 	}
 	if len(seen) > 0 {
-		fmt.Fprintf(b, "  Each quantile is found in the way that is expected to give the narrower intervals. Their margin is stated for rows that lie evenly over a tenth of the column's range. Where rows are denser it is smaller, down to the width of a bin.\n")
+		fmt.Fprintf(b, "  Each quantile is found in the way that is expected to give the narrower intervals. Their "+
+			"margin is stated for rows that lie evenly over a tenth of the column's range. Where rows are denser it "+
+			"is smaller, down to the width of a bin.\n")
 	}
 }
 
@@ -74,7 +79,8 @@ func QuantileMethodText(l *language.Language, q plan.Quality, column string) str
 		text = l.Text("read from noisy counts of rows by %s bins of %s, each %s wide; no interval is narrower than a bin.",
 			budget.Group(q.Bins), column, l.Number(budget.DecimalNearest(q.Cell, 6)))
 	case q.Bins > 0:
-		text = l.Text("read from noisy counts of rows by %s bins of %s, one for each value.", budget.Group(q.Bins), column)
+		text = l.Text("read from noisy counts of rows by %s bins of %s, one for each value.", budget.Group(q.Bins),
+			column)
 	}
 	o := q.Alternative
 	if o == nil {
@@ -82,17 +88,20 @@ func QuantileMethodText(l *language.Language, q plan.Quality, column string) str
 	}
 	rows, margin := l.Plural(WholeMargin(o.Ranks), "row"), l.Number(budget.DecimalNearest(o.Margin, 4))
 	if o.Bins > 0 {
-		return text + " " + l.Text("If they were read from counts of %s bins instead, quantiles would be within ±%s of their rank, about ±%s.", budget.Group(o.Bins),
+		return text + " " + l.Text("If they were read from counts of %s bins instead, quantiles would be within ±%s "+
+			"of their rank, about ±%s.", budget.Group(o.Bins),
 			rows, margin)
 	}
-	return text + " " + l.Text("If they were drawn instead, quantiles would be within ±%s of their rank, about ±%s.", rows, margin)
+	return text + " " + l.Text("If they were drawn instead, quantiles would be within ±%s of their rank, about ±%s.",
+		rows, margin)
 }
 
 // qualityTexts returns the standard error and the margin in words.
 func qualityTexts(q plan.Quality) (error, margin string) {
 	if q.Ranks > 0 {
 		return "", fmt.Sprintf("within ±%s of the rank asked for, about ±%s in a cell of %s",
-			budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4), budget.Plural(q.Rows, "row"))
+			budget.Plural(WholeMargin(q.Ranks), "row"), budget.DecimalNearest(q.Margin, 4),
+			budget.Plural(q.Rows, "row"))
 	}
 	if q.StandardError == 0 {
 		return "depends on the data", ""
@@ -131,9 +140,11 @@ func figureWithAccuracy(f plan.Figure, by []string) string {
 	case margin == "":
 		return statistic.OfFigure(f).Describe(language.English, f, by, spec.TableWords{})
 	case error == "": // of a quantile
-		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(language.English, f, by, spec.TableWords{}), margin)
+		return fmt.Sprintf("%s; 95%% margin %s", statistic.OfFigure(f).Describe(language.English, f, by,
+			spec.TableWords{}), margin)
 	}
-	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(language.English, f, by, spec.TableWords{}), error, margin)
+	return fmt.Sprintf("%s; standard error %s, 95%% margin %s", statistic.OfFigure(f).Describe(language.English, f, by,
+		spec.TableWords{}), error, margin)
 }
 
 // isOfPart reports whether a strategy is for a part of a table's figures.

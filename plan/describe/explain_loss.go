@@ -52,11 +52,13 @@ func (l *Loss) Write(w io.Writer) error {
 	if l.local {
 		right, wrong = "an answer by its report", "one that was not given"
 	}
-	fmt.Fprintf(b, "\nPower at a false-positive rate: how often the best attack finds %s, if it finds\n%s at this rate. Without the release, its power equals the rate.\n", right, wrong)
+	fmt.Fprintf(b, "\nPower at a false-positive rate: how often the best attack finds %s, if it finds\n"+
+		"%s at this rate. Without the release, its power equals the rate.\n", right, wrong)
 	if c := l.Conversion; c != nil {
 		spent, plain := plan.Amount(c.Rho), plan.Amount(c.Plain)
 		more, _ := new(big.Rat).Quo(spent, plain).Float64()
-		fmt.Fprintf(b, "\nComposed numerically, the budget buys ρ %s; the conversion of ρ alone would allow %s, with %s more variance in every cell.\n",
+		fmt.Fprintf(b, "\nComposed numerically, the budget buys ρ %s; the conversion of ρ alone would allow %s, with "+
+			"%s more variance in every cell.\n",
 			budget.Amount(spent), strings.TrimPrefix(budget.Amount(plain), "= "), budget.Percent(more-1))
 	}
 	_, err := io.WriteString(w, b.String())

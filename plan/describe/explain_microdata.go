@@ -32,12 +32,15 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 	if len(s.Derived) > 0 {
 		fmt.Fprintf(b, "  Beside them %s, which the others decide: not measured.\n", factorsText(s.Derived))
 	}
-	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval goes with what is counted in them.\n")
+	fmt.Fprintf(b, "  The rows are drawn from a model of noisy answers. None is taken from the data, and no interval "+
+		"goes with what is counted in them.\n")
 	if s.Why != nil {
-		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, phrase.InWords(s.Why), otherMethod(s))
+		fmt.Fprintf(b, "  Method %s, chosen by what is public: %s.\n%s", s.Method, phrase.InWords(s.Why),
+			otherMethod(s))
 	}
 	if s.Files > 0 {
-		fmt.Fprintf(b, "  They are drawn %d times from the one model, each time into a file of its own: what differs between files is by the drawing alone.\n", s.Files)
+		fmt.Fprintf(b, "  They are drawn %d times from the one model, each time into a file of its own: what differs "+
+			"between files is by the drawing alone.\n", s.Files)
 	}
 	if !s.Adaptive() {
 		explainOfTables(p, b, s)
@@ -54,36 +57,44 @@ func explainMicrodata(p *plan.Plan, b *strings.Builder, i int) {
 			budget.Plural(rows, "row"), s.Table)
 	}
 	explainRounds(s, b)
-	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(rhoOf(p, i)))
+	fmt.Fprintf(b, "  All rounds together are capped at %s, whatever they choose; with the columns that is %s. It is "+
+		"debited whole before the first round.\n", rhoText(s.Block.Rho()), rhoText(rhoOf(p, i)))
 }
 
 // explainLink writes how rows relate to rows of another table.
 func explainLink(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
-	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how many rows of %s it has, at most %s.\n",
+	fmt.Fprintf(b, "  Each row belongs to one of %s and is drawn given its columns, here called %s; the last is how "+
+		"many rows of %s it has, at most %s.\n",
 		s.Parent, factorsText(s.GivenColumns()), s.Table, budget.Group(p.Release().Table(s.Table).Unit.MaxRows))
-	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
+	fmt.Fprintf(b, "  Rows of %s whose unit has no row in %s that is counted are left out before the rows of a unit "+
+		"are bounded, of all that is counted of %s.\n", s.Table, s.Parent, s.Table)
 }
 
 // otherMethod says what the method that was not chosen would give and require.
 func otherMethod(s plan.Synthetic) string {
 	switch {
 	case s.Method == plan.AIM:
-		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less time and memory.\n"
+		return "  It follows what no tree of pairs shows of the columns; such a tree, by method: mst, takes less " +
+			"time and memory.\n"
 	case len(s.By) > 2:
-		return "  It knows a tree of pairs. Method aim follows more, and could have been chosen for fewer columns under `by`, or coarser levels.\n"
+		return "  It knows a tree of pairs. Method aim follows more, and could have been chosen for fewer columns " +
+			"under `by`, or coarser levels.\n"
 	}
 	return ""
 }
 
 // explainOfTables writes what microdata that measure nothing are made from.
 func explainOfTables(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
-	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release has anyway (method %s).\n",
+	fmt.Fprintf(b, "  Nothing is measured for them, and they cost nothing: the model is made of %s that %s release "+
+		"has anyway (method %s).\n",
 		budget.Plural(int64(len(tabulation.Tables(p, s))), "table"), "the", s.Method)
 	if left := tabulation.UnmeasuredColumns(p, s); len(left) > 0 {
-		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn with equal chances, which says nothing of the data.\n", factorsText(left))
+		fmt.Fprintf(b, "  No table tells of %s: their categories are drawn with equal chances, which says nothing of "+
+			"the data.\n", factorsText(left))
 	}
 	if !tabulation.CoversAllPairs(p, s, nil) {
-		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as far as the model has it by others alone.\n")
+		fmt.Fprintf(b, "  Not every two columns are in a table together: those that are not depend on each other as "+
+			"far as the model has it by others alone.\n")
 	}
 }
 
@@ -91,23 +102,27 @@ func explainOfTables(p *plan.Plan, b *strings.Builder, s plan.Synthetic) {
 func explainRounds(s plan.Synthetic, b *strings.Builder) {
 	of := int64(len(adaptive.Candidates(s)))
 	if s.Method == plan.MST {
-		fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of columns, %s,\n",
+		fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s of "+
+			"columns, %s,\n",
 			RoundsOf(s), s.Method, budget.Plural(of, "pair"), choiceText(s.Select))
 		fmt.Fprintf(b, "  and asks the counts of that pair, with %s, %s.\n", noiseText(s.Noise), CostText(s.Noise, 1))
 		return
 	}
 	fmt.Fprintf(b, "  Categories of a column whose noisy counts are below %d standard errors count as one from then on.\n",
 		VisibleDeviations)
-	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s %s columns that a model of all answers\n",
+	fmt.Fprintf(b, "  Then, in %s (method %s), what the answers suggest: each round chooses one of %s %s columns "+
+		"that a model of all answers\n",
 		RoundsOf(s), s.Method, budget.Group(of), adaptive.DescribeCandidates(s))
 	fmt.Fprintf(b, "  gets most wrong, and asks its counts. The first one chooses %s, and measures with %s, %s.\n",
 		choiceText(s.Select), noiseText(s.Noise), CostText(s.Noise, 1))
-	fmt.Fprintf(b, "  A round costs what the one before did or, where an answer told little beside its noise, four times as much, with half the noise; the last takes what is left.\n")
+	fmt.Fprintf(b, "  A round costs what the one before did or, where an answer told little beside its noise, four "+
+		"times as much, with half the noise; the last takes what is left.\n")
 	fmt.Fprintf(b, "  The model has at most %s in all its tables, and %s in one.\n", budget.Plural(s.LargestModel.Cells,
 		"cell"),
 		budget.Group(s.LargestModel.Largest))
 	if s.Parent != "" {
-		fmt.Fprintf(b, "  As rows are drawn given a row of %s, all of its columns that columns of %s which hang together depend on are in one of these tables.\n", s.Parent, s.Table)
+		fmt.Fprintf(b, "  As rows are drawn given a row of %s, all of its columns that columns of %s which hang "+
+			"together depend on are in one of these tables.\n", s.Parent, s.Table)
 	}
 }
 
@@ -170,7 +185,8 @@ func candidatesText(l *language.Language, p *plan.Plan) string {
 		if !s.Adaptive() {
 			continue
 		}
-		if of := l.Text("all %s of the microdata", phrase.SetsOfColumns(l, adaptive.CandidateColumns(s))); !slices.Contains(all, of) {
+		if of := l.Text("all %s of the microdata",
+			phrase.SetsOfColumns(l, adaptive.CandidateColumns(s))); !slices.Contains(all, of) {
 			all = append(all, of)
 		}
 	}

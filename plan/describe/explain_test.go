@@ -54,7 +54,8 @@ func TestLossesAreRoundedUp(t *testing.T) {
 // An ε implied at a δ is a bound, so its text may not be smaller.
 func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{rho: 0.123456}", "row", "{x: {by: [sex]}}")
-	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(describe.Guarantee(language.English, p),
+	shown := regexp.MustCompile(`ε = ([0-9.]+) at δ = (1e-[69])`).FindAllStringSubmatch(
+		describe.Guarantee(language.English, p),
 		-1)
 	if len(shown) != len(p.Guarantee.Equivalents) {
 		t.Fatalf("the sentence is %s", describe.Guarantee(language.English, p))
@@ -71,9 +72,14 @@ func TestImpliedEpsilonsAreRoundedUp(t *testing.T) {
 func TestSentenceIsOneLine(t *testing.T) {
 	for _, c := range []struct{ budget, neighbours, want string }{
 		{"{epsilon: 1}", "add-remove",
-			"ε = 1 (pure differential privacy) for adding or removing one person, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the ε of all measurements added up (Dwork, McSherry, Nissim and Smith 2006)."},
+			"ε = 1 (pure differential privacy) for adding or removing one person, meaning all rows with the same " +
+				"who, of which at most 12\u202f000 are counted; method: the ε of all measurements added up (Dwork, " +
+				"McSherry, Nissim and Smith 2006)."},
 		{"{epsilon: 1, delta: 1e-9}", "replace",
-			"ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and judged again by a contour integral."},
+			"ε = 1 and δ = 1e-9 (approximate differential privacy) for replacing one person by another, meaning all " +
+				"rows with the same who, of which at most 12\u202f000 are counted; method: the privacy losses of all " +
+				"measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022), and " +
+				"judged again by a contour integral."},
 	} {
 		p := plantest.PlanOf(t, c.neighbours, c.budget, "{id: who, max_rows: 12000}", "{x: {by: [sex]}}")
 		if got := describe.Guarantee(language.English, p); got != c.want {
@@ -100,7 +106,8 @@ func TestManyTablesAreFolded(t *testing.T) {
 		FindAllString(page, -1); len(outlook) != 2 || strings.Count(page, "  x/") != 3 {
 		t.Errorf("the outlook is not folded:\n%s", page)
 	}
-	if page := plantest.PageOf(t, plantest.Wide(t, 8)); strings.Contains(page, "…") || strings.Count(page, "\nx/a") != 36 {
+	if page := plantest.PageOf(t, plantest.Wide(t, 8)); strings.Contains(page, "…") ||
+		strings.Count(page, "\nx/a") != 36 {
 		t.Errorf("the page of 36 tables is\n%s", page)
 	}
 }
@@ -110,7 +117,8 @@ func TestFoldsAreOfOneMarginalAndOneNoise(t *testing.T) {
 	expected := func(path, marginal, text string) describe.Expected {
 		return describe.Expected{Table: plan.Table{Path: path, Marginal: marginal}, Expectation: text}
 	}
-	tables := []describe.Expected{expected("a/1", "a", "good"), expected("a/2", "a", "good"), expected("a/3", "a", "bad"),
+	tables := []describe.Expected{expected("a/1", "a", "good"), expected("a/2", "a", "good"),
+		expected("a/3", "a", "bad"),
 		expected("a/4", "a", "good"), expected("b", "b", "good")}
 	got := fmt.Sprint(describe.Outlooks(language.English, tables))
 	if want := "[{a/1 and 1 more good} {a/3 bad} {a/4 good} {b good}]"; got != want {
@@ -153,9 +161,11 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 	lines := []string{
 		"Corrects labour-2026q1-v: with new noise and a debit of its own; what labour-2026q1-v cost stays spent.\n",
 		"Charged in full to each of the accounts lfs and register.\n",
-		"Checked before anything is spent: 10 to 20 rows of persons count; every declared code of region.state occurs in persons.\n",
+		"Checked before anything is spent: 10 to 20 rows of persons count; every declared code of region.state " +
+			"occurs in persons.\n",
 		"If this run is cut off after its debit, its budget is lost: resume: never.\n",
-		"Before you sign: if the files of persons break `expect`, the run stops and nothing is spent. Readers who see that the release is missing",
+		"Before you sign: if the files of persons break `expect`, the run stops and nothing is spent. Readers who " +
+			"see that the release is missing",
 	}
 	plain := plantest.PageOf(t, plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}"))
 	for _, line := range lines {
@@ -166,7 +176,8 @@ func TestPageSaysHowTheReleaseIsGoverned(t *testing.T) {
 			t.Errorf("the page of a release without it says %q", line)
 		}
 	}
-	if b := string(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}").Bytes()); strings.Contains(b, "corrects") || strings.Contains(b, "resume") || strings.Contains(b, "also") {
+	if b := string(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}").Bytes()); strings.Contains(
+		b, "corrects") || strings.Contains(b, "resume") || strings.Contains(b, "also") {
 		t.Errorf("the plan of a release without them has\n%s", b)
 	}
 	if again, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(again.Plan()) != nil ||
@@ -183,7 +194,8 @@ func TestPageSaysWhatErrorsAreOf(t *testing.T) {
 		budget, marginals string
 		has, lacks        []string
 	}{
-		{"{epsilon: 1}", "{x: {by: [sex]}, y: {by: [sex, age]}}", []string{ofCells}, []string{ofAll, "Sums of neighbours"}},
+		{"{epsilon: 1}", "{x: {by: [sex]}, y: {by: [sex, age]}}", []string{ofCells},
+			[]string{ofAll, "Sums of neighbours"}},
 		{"{epsilon: 1}", "{x: {by: [age, sex], ranges: [age]}, y: {by: [age]}}",
 			[]string{ofAll, "\nSums of neighbours, of any length (root mean square of their standard errors): x "},
 			[]string{ofCells}},
@@ -216,7 +228,8 @@ func TestStrategiesInWords(t *testing.T) {
 		want         string
 	}{
 		{1, nil, "The table is measured by itself, with discrete Laplace noise. Error 3."},
-		{2, nil, "The table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions: without that column, and what it adds. Error 3."},
+		{2, nil, "The table is measured by itself, with discrete Laplace noise, and where neighbours are to be added " +
+			"up along a column in portions: without that column, and what it adds. Error 3."},
 		{2, []strategy.Alternative{{Kind: strategy.EqualShares, Noise: budget.DiscreteLaplace, RMSE: 5}},
 			"without that column, and what it adds. Error 3; its cells alone would have 5."},
 	} {
@@ -228,7 +241,8 @@ func TestStrategiesInWords(t *testing.T) {
 	many := strategy.Group{Kind: strategy.Direct, Noise: budget.DiscreteLaplace, Tables: []string{"x", "y"},
 		Measurements: 3}
 	if got, want := describe.Way(many),
-		"Each table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up along a column in portions"; !strings.HasPrefix(got, want) {
+		"Each table is measured by itself, with discrete Laplace noise, and where neighbours are to be added up "+
+			"along a column in portions"; !strings.HasPrefix(got, want) {
 		t.Errorf("two tables: %s", got)
 	}
 }

@@ -57,7 +57,8 @@ func (f fact) key() [3]string { return [3]string{string(f.topic), f.subject, f.w
 // same reports whether two facts with one key say the same, or are summaries of facts that are compared themselves.
 func (f fact) same(g fact) bool {
 	if f.level != nil && g.level != nil {
-		return slices.Equal(f.level.Categories, g.level.Categories) && slices.Equal(f.level.CategoryOf, g.level.CategoryOf)
+		return slices.Equal(f.level.Categories, g.level.Categories) &&
+			slices.Equal(f.level.CategoryOf, g.level.CategoryOf)
 	}
 	return f.summary || f.value == g.value && f.exact == g.exact
 }

@@ -75,7 +75,8 @@ func factsOf(p *plan.Plan) []fact {
 	for _, t := range p.Release().Tables {
 		for _, j := range t.Joins {
 			hash := plan.HashOf([]byte(p.Source.Files[j.File]))
-			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) + ", SHA-256 " +
+			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) +
+				", SHA-256 " +
 				hash[:16], exact: "SHA-256 " + hash})
 		}
 	}
@@ -239,7 +240,8 @@ func (b *factBook) sayTable(p *plan.Plan, t tableRow, weights map[string]*big.Ra
 	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation,
 		exact: fmt.Sprint(s.StandardError), error: s.StandardError})
 	if s.Uneven > 0 {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error", value: budget.DecimalNearest(s.Uneven, 4),
+		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error",
+			value: budget.DecimalNearest(s.Uneven, 4),
 			exact: fmt.Sprint(s.Uneven), error: s.Uneven})
 	}
 	if s.OfRanges > 0 {
@@ -292,7 +294,8 @@ func (b *factBook) sayMicrodataRows(s plan.Synthetic) {
 
 func (b *factBook) sayMicrodata(s plan.Synthetic, columns []plan.Measurement) {
 	by := factorsText(s.By)
-	b.addSummary(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", rowsText(s), by, RoundsOf(s), CostText(s.Block, 1)))
+	b.addSummary(OnMicrodata, s.Table, fmt.Sprintf("%s of %s; %s, %s", rowsText(s), by, RoundsOf(s),
+		CostText(s.Block, 1)))
 	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
 	exactly := func(what, value string, exact *big.Rat) {
 		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
@@ -347,7 +350,8 @@ func (b *factBook) saySource(t *spec.Table) {
 	}
 	unit := EachRow
 	if !t.Unit.Row {
-		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) + " are counted"
+		unit = "all rows with the same " + t.Unit.ID + ", of which at most " + budget.Group(t.Unit.MaxRows) +
+			" are counted"
 	}
 	say("unit", unit)
 	if w := t.Weight; w != nil {

@@ -44,17 +44,20 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 		{values(2, 5), "{}", plan.MST, 2, "either method measures the one pair"},
 		{values(3, 5), "{}", plan.AIM, 3,
 			"the 7 sets of one to three columns have 215 cells to count, of at most 67\u202f108\u202f864"},
-		{values(3, 5), "{method: auto, ways: 2}", plan.AIM, 2, "the 6 sets of one or two columns have 90 cells to count"},
+		{values(3, 5), "{method: auto, ways: 2}", plan.AIM,
+			2, "the 6 sets of one or two columns have 90 cells to count"},
 		{values(3, 5), "{method: mst}", plan.MST, 2, ""},
 		{values(2, 5), "{method: aim}", plan.AIM, 2, ""},
 		{values(38, 2), "{}", plan.AIM, 3, "the 9177 sets of one to three columns have 70\u202f376 cells"},
 		{values(40, 2), "{}", plan.AIM, 2,
-			"10\u202f700 sets of one to three columns are too many to look at in every round, more than 10\u202f000; the 820 sets of one or two columns have 3200 cells"},
+			"10\u202f700 sets of one to three columns are too many to look at in every round, more than 10\u202f000; " +
+				"the 820 sets of one or two columns have 3200 cells"},
 		{values(60, 2), "{ways: 3}", plan.MST, 2,
 			"36\u202f050 sets of one to three columns are too many to look at in every round, more than 10\u202f000"},
 		{values(61, 2), "{}", plan.MST, 2, "with 61 columns, more than 60, the rounds of method aim take too long"},
 		{values(4, 300), "{}", plan.AIM, 2,
-			"the sets of one to three columns have more than 67\u202f108\u202f864 cells to count; the 10 sets of one or two columns have 541\u202f200 cells to count"},
+			"the sets of one to three columns have more than 67\u202f108\u202f864 cells to count; the 10 sets of one " +
+				"or two columns have 541\u202f200 cells to count"},
 		{values(4, 300), "{ways: 3}", plan.MST, 2,
 			"the sets of one to three columns have more than 67\u202f108\u202f864 cells to count"},
 		{values(4, 300), "{method: aim}", plan.AIM, 3, ""},
@@ -64,7 +67,10 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 			"the columns have more categories than a model by method aim has room for"},
 		{values(3, 5), "{method: auto, ways: 3, rows: 9}", plan.AIM, 3, "the 7 sets"},
 	} {
-		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1, split: {tables: 1/2, t: 1/2}}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: %s}\n", c.columns, c.says)
+		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\n"+
+			"budget: {rho: 1, split: {tables: 1/2, t: 1/2}}\n"+
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\n"+
+			"synthetic: {t: %s}\n", c.columns, c.says)
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +81,8 @@ func TestAutoChoosesByPublicFacts(t *testing.T) {
 			continue
 		}
 		s := drafts[0].Named()
-		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(phrase.InWords(s.Why), c.why) || (s.Why == nil) != (c.why == "") {
+		if s.Method != c.method || s.Ways != c.ways || !strings.Contains(phrase.InWords(s.Why), c.why) ||
+			(s.Why == nil) != (c.why == "") {
 			t.Errorf("%s %.40s: %s of %d ways, because %s", c.says, c.columns, s.Method, s.Ways, s.Why)
 		}
 		says := map[bool]string{true: "such a tree, by method: mst, takes less",
@@ -103,7 +110,8 @@ func TestAIMIsToldInWords(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}
 	}
-	if page := plantest.PageOfDiff(t, aim, of("{budget: microdata, method: aim, ways: 2}")); !strings.Contains(page, "  t: columns measured together, at most: 3 → 2") {
+	if page := plantest.PageOfDiff(t, aim, of("{budget: microdata, method: aim, ways: 2}")); !strings.Contains(page,
+		"  t: columns measured together, at most: 3 → 2") {
 		t.Errorf("ways are not told in\n%s", page)
 	}
 	l, err := describe.LossAt(compiled.Of(aim), nil, nil)
@@ -125,7 +133,8 @@ func TestAIMIsToldInWords(t *testing.T) {
 func TestMicrodataThatNoiseHides(t *testing.T) {
 	for _, method := range []string{"mst", "aim"} {
 		of := func(rho, rows string) *plan.Plan {
-			text := fmt.Sprintf(plantest.Peopled, "add-remove", "{rho: "+rho+", split: {tables: 1/2, microdata: 1/2}}", "row",
+			text := fmt.Sprintf(plantest.Peopled, "add-remove", "{rho: "+rho+", split: {tables: 1/2, microdata: 1/2}}",
+				"row",
 				"{budget: microdata, method: "+method+"}")
 			if rows != "" {
 				text = strings.Replace(text, "unit: row,", "unit: row, expect: {rows: ["+rows+", "+rows+"]},", 1)
@@ -165,7 +174,8 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 				t.Errorf("%s, %s rows: %q", method, rows, got)
 			}
 		}
-		if got := strings.Join(describe.Warnings(language.English, of("1/1000", "1000")), " "); strings.Contains(got, "about how columns depend on each other") != (method == "mst") {
+		if got := strings.Join(describe.Warnings(language.English, of("1/1000", "1000")), " "); strings.Contains(got,
+			"about how columns depend on each other") != (method == "mst") {
 			t.Errorf("%s, 1000 rows: %q", method, got)
 		}
 	}
@@ -198,7 +208,8 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 	if err := describe.Explain(compiled.Of(p), &page); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " + phrase.InWords(aim.Why) +
+	for _, line := range []string{"in 2 rounds (method mst)", "  Method aim, chosen by what is public: " +
+		phrase.InWords(aim.Why) +
 		".\n  It follows what no tree of pairs shows", "in at most 24 rounds (method aim)",
 		"all pairs of columns of the microdata and all sets of one or two columns of the microdata included"} {
 		if !strings.Contains(page.String(), line) {
@@ -214,7 +225,9 @@ synthetic: {t: {method: mst}, u: {ways: 2}}
 // its counts, and that a plan with another reason is rejected.
 func TestConsistencySaysWhatIsLeft(t *testing.T) {
 	text := strings.Replace(plantest.FittedText("{rho: 1}",
-		"marginals: {m: {by: [b, c]}, n: {by: [b], per_unit: {groups: 1}}, above: {by: [b, d], cells: {above: 9}}, most: {by: [e, b], top: 2}, up: {by: [a.third], cumulative: [a.third]}, units: {by: [b], stats: [units]}}\n"), ", weight: {from: w, range: [0, 9], step: 1}", "", 1)
+		"marginals: {m: {by: [b, c]}, n: {by: [b], per_unit: {groups: 1}}, above: {by: [b, d], cells: {above: 9}}, "+
+			"most: {by: [e, b], top: 2}, up: {by: [a.third], cumulative: [a.third]}, units: {by: [b], stats: "+
+			"[units]}}\n"), ", weight: {from: w, range: [0, 9], step: 1}", "", 1)
 	p, err := plantest.PlanOfText(t, text)
 	if err != nil {
 		t.Fatal(err)
@@ -385,10 +398,12 @@ func TestLinkedMicrodata(t *testing.T) {
 			}
 			if parent.Noise.L1.Int64() != times || child.Noise.L1.Int64() != 4*times ||
 				child.Noise.L2Squared.Int64() != 16*times {
-				t.Errorf("%s: a unit moves answers of parent and child by %s and %s", neighbours, parent.Noise.L1, child.Noise.L1)
+				t.Errorf("%s: a unit moves answers of parent and child by %s and %s", neighbours, parent.Noise.L1,
+					child.Noise.L1)
 			}
 			for _, m := range p.Measurements {
-				if most := map[string]int64{"persons": 4, "households": 1}[m.Query.Table]; m.Mechanism.L1.Int64() != most*times {
+				if most := map[string]int64{"persons": 4,
+					"households": 1}[m.Query.Table]; m.Mechanism.L1.Int64() != most*times {
 					t.Errorf("%s: a unit moves %s by %s", neighbours, m.ID, m.Mechanism.L1)
 				}
 			}
@@ -413,13 +428,15 @@ func TestLinkedMicrodata(t *testing.T) {
 
 // Reading a plan whose factors were changed, and every use of it, ends in an error or in a figure.
 func TestForgedPlansDoNotPanic(t *testing.T) {
-	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {every: [1, 2], by: [age, sex]}, y: {by: [age.half]}}")
+	p := plantest.CrossedPlan(t, "add-remove", "{rho: 1}", 1, "{x: {every: [1, 2], by: [age, sex]}, y: {by: "+
+		"[age.half]}}")
 	text := string(p.Bytes())
 	for _, basis := range []string{"identity", "ranges", "other", `ranges","sums":"prefixes","kappa":"4`,
 		`ranges","sums":"ranges","method":"haar`} {
 		forged := strings.ReplaceAll(text, `"basis":"residual"`, `"basis":"`+basis+`"`)
 		if forged == text {
-			forged = strings.ReplaceAll(text, `"basis": "residual"`, `"basis": "`+strings.ReplaceAll(basis, `":"`, `": "`)+`"`)
+			forged = strings.ReplaceAll(text, `"basis": "residual"`,
+				`"basis": "`+strings.ReplaceAll(basis, `":"`, `": "`)+`"`)
 		}
 		if forged == text {
 			t.Fatal("the plan has no residual")
@@ -481,7 +498,8 @@ func TestChangedBoundsWhatOneColumnMoves(t *testing.T) {
 		}
 	}
 	for column, want := range apart {
-		m := plan.Measurement{Query: q, Selection: selection.All{}, Mechanism: budget.Mechanism{Parameter: big.NewRat(1, 1)}}
+		m := plan.Measurement{Query: q, Selection: selection.All{},
+			Mechanism: budget.Mechanism{Parameter: big.NewRat(1, 1)}}
 		changed, err := describe.Changed(p, m, column)
 		if err != nil || changed.L2Squared.Cmp(big.NewInt(want)) != 0 {
 			t.Errorf("%s: %v, %v; by enumeration %d", column, changed.L2Squared, err, want)
@@ -551,7 +569,8 @@ func TestHelpWhereOneChangeIsNotEnough(t *testing.T) {
 		t.Errorf("help %+v", h)
 	}
 	p = plantest.SizedPlan(t, "{rho: 1/200}", 40, "{x: {by: [region]}}")
-	if want := "Nothing but the budget would help (spend 25 times the ρ): leave the table out."; describe.Advice(language.English, p.Tables[0].Usefulness) != want {
+	if want := "Nothing but the budget would help (spend 25 times the ρ): leave the table out."; describe.Advice(
+		language.English, p.Tables[0].Usefulness) != want {
 		t.Errorf("advice %q", describe.Advice(language.English, p.Tables[0].Usefulness))
 	}
 }
@@ -569,7 +588,8 @@ func TestMemoryIsOfCountedCells(t *testing.T) {
 		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "",
 			"536\u202f870\u202f912 cells are counted for the tables, which have 1000 cells, and need 8.0 GiB of memory"},
 		{plan.Size{Cells: 1000, Bytes: 1 << 33}, "all pairs of columns of the microdata",
-			"the counts of the tables and of all pairs of columns of the microdata, and what is made of them, need 8.0 GiB of memory"},
+			"the counts of the tables and of all pairs of columns of the microdata, and what is made of them, need " +
+				"8.0 GiB of memory"},
 	} {
 		got := strings.Join(describe.Large(language.English, c.size, c.candidates), "")
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {

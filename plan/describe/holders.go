@@ -20,17 +20,20 @@ func holdersLines(p *plan.Plan) []string {
 	all := len(h.Names)
 	rows := fmt.Sprintf("The rows of one %s are with one holder", p.Guarantee.Protects)
 	if h.Overlap > 1 {
-		rows = fmt.Sprintf("The rows of one %s are with at most %d holders, which multiplies the sensitivity", p.Guarantee.Protects, h.Overlap)
+		rows = fmt.Sprintf("The rows of one %s are with at most %d holders, which multiplies the sensitivity",
+			p.Guarantee.Protects, h.Overlap)
 	}
 	lines := []string{fmt.Sprintf("Made by %d holders: %s. %s: they declare it, and nothing checks it.", all,
 		strings.Join(h.Names, ", "), rows)}
 	wider := func(of float64) string { return budget.DecimalNearest(math.Sqrt(of), 3) }
 	each := fmt.Sprintf("If each of them added all of the noise, they would be %s times as large.", wider(float64(all)))
 	if h.Trusted == all {
-		return append(lines, fmt.Sprintf("All %d must keep their noise to themselves: standard errors are then those of one place with the same law. %s",
+		return append(lines, fmt.Sprintf("All %d must keep their noise to themselves: standard errors are then those "+
+			"of one place with the same law. %s",
 			all, each))
 	}
-	return append(lines, fmt.Sprintf("The noise of any %d meets the guarantee, and all %d add theirs: standard errors are %s times those of one place with the same law, which all would have to trust. %s",
+	return append(lines, fmt.Sprintf("The noise of any %d meets the guarantee, and all %d add theirs: standard "+
+		"errors are %s times those of one place with the same law, which all would have to trust. %s",
 		h.Trusted, all, wider(float64(all)/float64(h.Trusted)), each))
 }
 

@@ -97,10 +97,13 @@ func invariantWarnings(l *language.Language, p *plan.Plan) []string {
 		}
 	}
 	all := []string{l.Text(
-		"the figures of %s are published as they are. If they were counted in the same data, what they reveal about any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
+		"the figures of %s are published as they are. If they were counted in the same data, what they reveal about "+
+			"any %s is not protected by anything here", strings.Join(names, ", "), p.Guarantee.Protects)}
 	if measured != nil {
 		all = append(all, l.Text(
-			"the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of theirs better: without these marginals the others get it", strings.Join(measured[:min(len(measured), firstTables)], ", ")))
+			"the cells of %s are public figures, and measuring them takes a part of the budget that makes no cell of "+
+				"theirs better: without these marginals the others get it",
+			strings.Join(measured[:min(len(measured), firstTables)], ", ")))
 	}
 	return all
 }

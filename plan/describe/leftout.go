@@ -15,7 +15,10 @@ import (
 // read, so its policies leave nothing out.
 func LeavesRowsOut(p *plan.Plan, t *spec.Table) bool {
 	return !t.Unit.Row && t.Unit.Null == spec.Drop || t.DropsUnweighted() ||
-		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool { return e.Table == t.Name && e.Drop }) ||
+		slices.ContainsFunc(p.Release().Impossible, func(e spec.Impossible) bool {
+			return e.Table == t.Name &&
+				e.Drop
+		}) ||
 		slices.ContainsFunc(t.Columns, func(c *spec.Column) bool {
 			return (c.Unknown.Action == spec.Drop || c.Null.Action == spec.Drop) && isRead(p, t, c)
 		})

@@ -141,7 +141,8 @@ func lossAt(c *compiled.Compiled, deltas []string, rates []float64) (*Loss, erro
 		return one, nil
 	}
 	var err error
-	if l.Whole, err = lossFor("the whole release", len(p.Tables)+len(p.Synthetic)+len(p.Models), p.Mechanisms(), p.Sample); err != nil {
+	if l.Whole, err = lossFor("the whole release", len(p.Tables)+len(p.Synthetic)+len(p.Models), p.Mechanisms(),
+		p.Sample); err != nil {
 		return nil, err
 	}
 	for _, leaf := range leafParts(p) {
@@ -268,8 +269,9 @@ func lossOf(name string, steps []budget.Mechanism, sample plan.Sample, reserved 
 		if err != nil {
 			return one, fmt.Errorf("ε of %s at δ = %s: %w", name, d, err)
 		}
-		one.Epsilons = append(one.Epsilons, plan.Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, plan.Significant),
-			Method: bound.Method})
+		one.Epsilons = append(one.Epsilons,
+			plan.Equivalent{Delta: d, Epsilon: budget.RoundUp(bound.Value, plan.Significant),
+				Method: bound.Method})
 	}
 	for _, rate := range rates {
 		most := loss.TruePositiveRate(rate)
@@ -456,7 +458,8 @@ const removedAndAdded = 4
 
 // twoSteps returns a mechanism with the ρ of two steps between neighbours, for the ρ of one.
 func twoSteps(rho *big.Rat) budget.Mechanism {
-	return budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: new(big.Rat).Mul(rho, big.NewRat(removedAndAdded, 1))}
+	return budget.Mechanism{Kind: budget.AdaptiveBlock,
+		Parameter: new(big.Rat).Mul(rho, big.NewRat(removedAndAdded, 1))}
 }
 
 // MechanismsOfColumn returns the mechanisms of the measurements, blocks of microdata and rounds of models that a column
@@ -480,7 +483,8 @@ func MechanismsOfColumn(p *plan.Plan, column string) (tables int, steps []budget
 			drawn = true
 		}
 		if dropsRows(p, m.Query.Table, column) || selects.exchanged && parts ||
-			slices.ContainsFunc(m.Query.Factors, func(f plan.Factor) bool { return isLinkedTo(p, m.Query.Table, f, column) }) {
+			slices.ContainsFunc(m.Query.Factors,
+				func(f plan.Factor) bool { return isLinkedTo(p, m.Query.Table, f, column) }) {
 			steps = append(append(steps, exchangeMechanism(p, m.Mechanism)), selects.again(p, m)...)
 			continue
 		}

@@ -93,7 +93,8 @@ func TestPureLossHasItsEpsilon(t *testing.T) {
 	plantest.AssertNear(t, "sex", l.Attributes[0].Pure, 2*x)
 	// Randomized response of ε at 1 % wrongly finds at most e^ε as many.
 	epsilon, _ := plan.Amount(l.Tables[0].Pure).Float64()
-	if got, most := l.Tables[0].TruePositiveRates[0].AtMost, 0.01*math.Exp(epsilon); got > most+1e-9 || got < most-1e-9 {
+	if got, most := l.Tables[0].TruePositiveRates[0].AtMost, 0.01*math.Exp(epsilon); got > most+1e-9 ||
+		got < most-1e-9 {
 		t.Errorf("found %v, want %v", got, most)
 	}
 }
@@ -136,7 +137,8 @@ func TestStatedLossSaysEpsilonWhereTheGuaranteeDoes(t *testing.T) {
 			t.Fatalf("%s: %+v", budget, stated)
 		}
 		for i, one := range stated.Attributes {
-			if other := full.Attributes[i]; one.Rho != other.Rho || one.Pure != other.Pure || one.TruePositiveRates != nil {
+			if other := full.Attributes[i]; one.Rho != other.Rho || one.Pure != other.Pure ||
+				one.TruePositiveRates != nil {
 				t.Errorf("%s: %s: %+v, in full %+v", budget, one.Of, one, other)
 			}
 			for _, e := range one.Epsilons {
@@ -167,7 +169,8 @@ func TestAttributesLoseAtMostWhatIsSaid(t *testing.T) {
 		// 4 of the block's two thirds, 2 of the rest: below 3.4
 		"microdata": {plantest.MicrodataOf(t, "add-remove", "{rho: 1, split: {tables: 1/100, microdata: 99/100}}",
 			two, asked), nil, big.NewRat(17, 5)},
-		"microdata, of replace": {plantest.MicrodataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}", two,
+		"microdata, of replace": {plantest.MicrodataOf(t, "replace", "{rho: 1, split: {tables: 1/2, microdata: 1/2}}",
+			two,
 			asked), nil, big.NewRat(1, 1)},
 	} {
 		l, err := describe.LossAt(compiled.Of(c.p), nil, nil)
@@ -236,7 +239,8 @@ func TestLossOfLeaves(t *testing.T) {
 	}
 	plantest.AssertNear(t, "microdata", l.Leaves[1].Rho, 9./10)
 
-	if l, err = describe.LossAt(compiled.Of(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}")), nil,
+	if l, err = describe.LossAt(compiled.Of(plantest.PlanOf(t, "add-remove", "{rho: 1}", "row", "{x: {by: [sex]}}")),
+		nil,
 		nil); err != nil || l.Leaves != nil {
 		t.Errorf("a budget that is not split has the leaves %+v, %v", l.Leaves, err)
 	}
@@ -267,7 +271,8 @@ func TestLossOfManyTablesIsFolded(t *testing.T) {
 func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
 	const why = "It can lose more than the whole release does: up to twice its ε if that is pure, up to four times its ρ."
 	for neighbours, want := range map[string]bool{"add-remove": true, "replace": false} {
-		l, err := describe.LossAt(compiled.Of(plantest.PlanOf(t, neighbours, "{epsilon: 1}", "row", "{x: {by: [sex]}}")), nil,
+		l, err := describe.LossAt(compiled.Of(plantest.PlanOf(t, neighbours, "{epsilon: 1}", "row",
+			"{x: {by: [sex]}}")), nil,
 			nil)
 		if err != nil {
 			t.Fatal(err)
@@ -278,7 +283,8 @@ func TestLossSaysWhyAnAttributeLosesMore(t *testing.T) {
 		}
 		more := plan.Amount(l.Attributes[0].Pure).Cmp(plan.Amount(l.Whole.Pure)) > 0
 		if said := strings.Contains(page.String(), why); said != want || more != want {
-			t.Errorf("%s: an attribute loses more: %t, and the page says why: %t\n%s", neighbours, more, said, page.String())
+			t.Errorf("%s: an attribute loses more: %t, and the page says why: %t\n%s", neighbours, more, said,
+				page.String())
 		}
 	}
 }
@@ -483,7 +489,8 @@ marginals: {m: {by: [sex], budget: x}, n: {by: [KEY], budget: y, stats: [STAT]}}
 // change the counts, so the L1 sensitivity doubles and its square is four times as large, and the selection is
 // charged twice. If units are replaced, both already cover that.
 func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
-	for neighbours, times := range map[string]struct{ noise, selection int64 }{"add-remove": {4, 2}, "replace": {1, 1}} {
+	for neighbours, times := range map[string]struct{ noise, selection int64 }{"add-remove": {4, 2},
+		"replace": {1, 1}} {
 		p := plantest.PlanOfWords(t, neighbours, 3)
 		l, err := describe.LossAt(compiled.Of(p), nil, nil)
 		if err != nil {
@@ -504,7 +511,8 @@ func TestLossOfColumnsThatAreDiscovered(t *testing.T) {
 			t.Fatalf("%s: page is not among the attributes", neighbours)
 		}
 		if got := l.Attributes[at]; plan.Amount(got.Rho).Cmp(want) != 0 || got.Tables != 1 {
-			t.Errorf("%s: page loses %s in %d tables, want %s in one", neighbours, got.Rho, got.Tables, want.RatString())
+			t.Errorf("%s: page loses %s in %d tables, want %s in one", neighbours, got.Rho, got.Tables,
+				want.RatString())
 		}
 	}
 }
@@ -545,7 +553,8 @@ synthetic: {t: {budget: rows, method: aim, by: [` + by + `, b]}}
 			}
 			for _, name := range []string{"age", by} {
 				if a, b := got[name], want["age"]; a.Rho != b.Rho || a.Tables != b.Tables {
-					t.Errorf("%s, microdata of %s: %s loses %q in %d tables, want %q in %d", neighbours, by, name, a.Rho, a.Tables,
+					t.Errorf("%s, microdata of %s: %s loses %q in %d tables, want %q in %d", neighbours, by, name,
+						a.Rho, a.Tables,
 						b.Rho, b.Tables)
 				}
 			}

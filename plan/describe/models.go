@@ -84,7 +84,8 @@ func methodText(m plan.Model) string {
 	case spec.GradientModel:
 		return "gradient: a weight for each number and category of a logistic regression, fitted by gradient descent."
 	case spec.FederatedModel:
-		return fmt.Sprintf("fedavg: a logistic regression. Each holder takes %s of gradient descent by itself, with all of the noise, and then the mean of all holders' models is taken, %s.",
+		return fmt.Sprintf("fedavg: a logistic regression. Each holder takes %s of gradient descent by itself, with "+
+			"all of the noise, and then the mean of all holders' models is taken, %s.",
 			budget.Plural(int64(m.Descent.Steps), "step"), budget.Plural(int64(m.Descent.Rounds), "time"))
 	}
 	return "logistic: an approximate coefficient, without an interval, for each number and category."
@@ -115,12 +116,14 @@ func explainModel(p *plan.Plan, b *strings.Builder, m plan.Model) {
 		fmt.Fprintf(b, "  Asked: %s.\n", roundsText(m, r))
 	}
 	if m.Adaptive() {
-		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and their noise, are fixed here.\n")
+		b.WriteString("  What a round asks depends on the noisy answers before it. How many rounds there are, and " +
+			"their noise, are fixed here.\n")
 	}
 	fmt.Fprintf(b, "  %s\n", modelCostText(m))
 	if m.Test != "" {
 		share, _ := plan.Amount(m.Test).Float64()
-		fmt.Fprintf(b, "  %s of the rows are held out at random, and test the model. They are in no other round, so this costs nothing more.\n",
+		fmt.Fprintf(b, "  %s of the rows are held out at random, and test the model. They are in no other round, so "+
+			"this costs nothing more.\n",
 			budget.Percent(share))
 	}
 }

@@ -43,7 +43,8 @@ func TestLossOfModels(t *testing.T) {
 			}
 		}
 		changed := new(big.Rat).Mul(rounds, big.NewRat(times, 1))
-		for name, want := range map[string]*big.Rat{"model": rounds, "models/risk": rounds, "age": changed, "ill": changed} {
+		for name, want := range map[string]*big.Rat{"model": rounds, "models/risk": rounds, "age": changed,
+			"ill": changed} {
 			if got := losses[name]; got.Rho == "" || plan.Amount(got.Rho).Cmp(want) != 0 || got.Tables != 1 {
 				t.Errorf("%s: %s loses ρ %q in %d tables, want %s in one", neighbours, name, got.Rho, got.Tables,
 					want.RatString())
@@ -73,6 +74,7 @@ func TestCostsOfModels(t *testing.T) {
 	}
 	left := c.Lines[len(c.Lines)-1].Cost.Rho
 	if times != int64(p.Models[0].RoundCount()) || left.Cmp(big.NewRat(1, 1000)) > 0 {
-		t.Errorf("%d runs of the model's %d are listed, and ρ %s is left", times, p.Models[0].RoundCount(), left.FloatString(4))
+		t.Errorf("%d runs of the model's %d are listed, and ρ %s is left", times, p.Models[0].RoundCount(),
+			left.FloatString(4))
 	}
 }

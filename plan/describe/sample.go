@@ -34,8 +34,10 @@ func sampleLines(p *plan.Plan) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts are divided by that. Those who are drawn lose more, %s.",
-		p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho, nil))}
+		"Measured on a secret sample: each %s is drawn with probability %s, once for the whole release, and counts "+
+			"are divided by that. Those who are drawn lose more, %s.",
+		p.Guarantee.Protects, ShareText(p.Sample.Share), budget.Amounts(p.Sample.Spent.Epsilon, p.Sample.Spent.Rho,
+			nil))}
 }
 
 // amplifiedLoss returns the loss of all units by mechanisms that see only a sample of them, and its pure ε in text.
@@ -62,21 +64,24 @@ func sampleError(l *language.Language, p *plan.Plan, t plan.Table) string {
 	share, rows := p.Sample.Rate(), compiled.RowsOfUnit(p, t, false)
 	each := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), share), share)
 	each.Mul(each, new(big.Rat).SetInt64(rows))
-	return " " + l.Text("The error of the sample comes on top: in a cell of n rows its standard error is at most √(%s·n), and the published interval includes it.", l.Number(budget.DecimalUp(each, 4)))
+	return " " + l.Text("The error of the sample comes on top: in a cell of n rows its standard error is at most "+
+		"√(%s·n), and the published interval includes it.", l.Number(budget.DecimalUp(each, 4)))
 }
 
 // relationsText says how the losses of leaves, if there are any, and of attributes relate to the loss of the whole
 // release.
 func relationsText(s plan.Sample, neighbours spec.Neighbours, leaves bool) string {
 	if s.Partial() {
-		return "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those that are drawn. Of attributes all is as if every unit were drawn."
+		return "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those " +
+			"that are drawn. Of attributes all is as if every unit were drawn."
 	}
 	text := ""
 	if leaves {
 		text = " Those of leaves are: in ρ, and in a pure ε, they add up to it."
 	}
 	if neighbours == spec.AddRemove {
-		text += "\nChanging the value of an attribute counts as removing one unit and adding another. It can lose more than the whole release does: up to twice its ε if that is pure, up to four times its ρ."
+		text += "\nChanging the value of an attribute counts as removing one unit and adding another. It can lose " +
+			"more than the whole release does: up to twice its ε if that is pure, up to four times its ρ."
 	}
 	return text
 }

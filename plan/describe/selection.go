@@ -34,7 +34,8 @@ var selecting = [selection.Kinds]struct {
 	// chosen reports whether the table has cells, and errors, that cannot be compared with those of other tables.
 	chosen bool
 }{
-	selection.KindAll: {cost: costOfNoise, delta: noDelta, which: whichAll, cells: cellsListed, sayCells: sayCellsListed,
+	selection.KindAll: {cost: costOfNoise, delta: noDelta, which: whichAll, cells: cellsListed,
+		sayCells:    sayCellsListed,
 		saySelected: sayNothing, gaussian: gaussianSums, again: rechoiceSteps, expectation: expectationOfAll},
 	selection.KindAbove: {cost: costOfNoise, delta: noDelta, which: whichAbove, cells: cellsListed, assumed: asRows,
 		sayCells: sayCellsListed, saySelected: saySparse, gaussian: gaussianSums, again: rechoiceSteps,
@@ -42,9 +43,11 @@ var selecting = [selection.Kinds]struct {
 	selection.KindTop: {line: ", choices of cells", cost: costOfChoices, delta: noDelta, which: whichChosen,
 		cells: cellsListed, assumed: asRows, sayCells: sayCellsListed, saySelected: sayTop, gaussian: "chosen cells",
 		again: rechoiceSteps, chosen: true, expectation: topExpectation},
-	selection.KindGroups: {line: ", selection of groups", cost: costOfGroups, delta: deltaOfGroups, which: whichSelected,
+	selection.KindGroups: {line: ", selection of groups", cost: costOfGroups, delta: deltaOfGroups,
+		which: whichSelected,
 		cells: cellsUnknown, assumed: " (of groups that nobody listed as many as 1000 in a table)", sayCells: sayGroups,
-		saySelected: sayNothing, gaussian: "groups that nobody listed, of which a unit has many", again: reselectionSteps,
+		saySelected: sayNothing, gaussian: "groups that nobody listed, of which a unit has many",
+		again:     reselectionSteps,
 		exchanged: true, expectation: discoveredExpectation},
 	selection.KindTexts: {cost: costOfNoise, delta: noDelta, which: whichFound, cells: cellsUnknown,
 		assumed: " (of texts that nobody listed as many as can be found)", sayCells: sayFound, saySelected: sayNothing,

@@ -52,21 +52,25 @@ func Amounts(l *language.Language, epsilon, rho, delta *big.Rat) string {
 func Guarantee(l *language.Language, p *plan.Plan) string {
 	g := p.Guarantee
 	if p.Release().Collection != nil {
-		return l.Text("%s for each %s, locally: every answer is randomised on the device, and nobody sees more than the report; method: %s.",
+		return l.Text("%s for each %s, locally: every answer is randomised on the device, and nobody sees more than "+
+			"the report; method: %s.",
 			budgetText(l, g), g.Protects, Method(l, p))
 	}
 	amount, definition := budgetText(l, g), l.Text(definitions[g.Definition])
 	b := &strings.Builder{}
 	if g.Neighbours == "replace" {
-		b.WriteString(l.Text("%s (%s) for replacing one %s by another, meaning %s", amount, definition, g.Protects, Unit(l, g)))
+		b.WriteString(l.Text("%s (%s) for replacing one %s by another, meaning %s", amount, definition, g.Protects,
+			Unit(l, g)))
 	} else {
-		b.WriteString(l.Text("%s (%s) for adding or removing one %s, meaning %s", amount, definition, g.Protects, Unit(l, g)))
+		b.WriteString(l.Text("%s (%s) for adding or removing one %s, meaning %s", amount, definition, g.Protects,
+			Unit(l, g)))
 	}
 	if g.MaxRows > 1 {
 		b.WriteString(", " + l.Text("of which at most %s are counted", countedRows(l, g.MaxRows, g.Rows)))
 	}
 	if h := g.Holders; h != nil {
-		b.WriteString(", " + l.Text("made by %d holders of the data, of whom any %d are trusted", len(h.TookPart()), h.Trusted))
+		b.WriteString(", " + l.Text("made by %d holders of the data, of whom any %d are trusted", len(h.TookPart()),
+			h.Trusted))
 	}
 	for i, e := range g.Equivalents {
 		bound := l.Text("%s at δ = %s", l.Number(Bound(e)), l.Number(e.Delta))
@@ -130,11 +134,13 @@ func Method(l *language.Language, p *plan.Plan) string {
 	sampled := sampleMethod(l, p.Sample)
 	switch g.Definition {
 	case "approximate":
-		text := l.Text("the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022)") +
+		text := l.Text("the privacy losses of all measurements composed numerically (Doroshenko, Ghazi, Kamath, "+
+			"Kumar and Manurangsi 2022)") +
 			capped + sampled
 		if reserved := workload.Reserved(p); g.DeltaMeasured != "" && reserved != nil {
 			text += ", " + l.Text(
-				"at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, Voss, Gipson and Mandayam 2022)",
+				"at a δ of %s: the other %s are reserved for groups that nobody listed to appear (Desfontaines, "+
+					"Voss, Gipson and Mandayam 2022)",
 				l.Number(budget.DecimalUp(plan.Amount(g.DeltaMeasured), plan.Significant)),
 				l.Number(budget.DecimalUp(reserved, plan.Significant)))
 		}
@@ -156,7 +162,8 @@ func localMethod(l *language.Language, p *plan.Plan) string {
 	if p.Measurements[0].IsDrawn() || len(p.Measurements) == 1 {
 		return l.Text("subset selection of one answer (Ye and Barg 2018)")
 	}
-	return l.Text("subset selection of each answer (Ye and Barg 2018), their ε added up (Dwork, McSherry, Nissim and Smith 2006)")
+	return l.Text("subset selection of each answer (Ye and Barg 2018), their ε added up (Dwork, McSherry, Nissim and " +
+		"Smith 2006)")
 }
 
 // Bound returns the implied ε in four digits, rounded up, such as "ε = 2.420".

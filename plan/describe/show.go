@@ -45,7 +45,9 @@ func showWarnings(l *language.Language, p *plan.Plan) []string {
 			of = " " + l.Text("(an average cell has %s)", l.Number(SizeText(average[name])))
 		}
 		w = append(w, l.Text(
-			"in cells with a count below about %s%s, the figures of %s other than counts are little more than noise. They are published there, unless their interval rules out no possible value. With show: {when_count_at_least: %d} they are withheld there, by the noisy count alone",
+			"in cells with a count below about %s%s, the figures of %s other than counts are little more than noise. "+
+				"They are published there, unless their interval rules out no possible value. With show: "+
+				"{when_count_at_least: %d} they are withheld there, by the noisy count alone",
 			budget.Group(most[name]), of, name, most[name]))
 	}
 	return w

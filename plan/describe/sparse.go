@@ -17,13 +17,15 @@ import (
 func sparseExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
 	s := t.Sparse
 	return Sparse(l, s, compiled.Possible(t)) + " " + MissedText(l, s) + " " +
-		l.Text("Within ±%s of the exact count 19 times in 20, over all cells, published or not. Figures just above %s are too large on average, because they are shown only where noise has raised them enough.",
+		l.Text("Within ±%s of the exact count 19 times in 20, over all cells, published or not. Figures just above "+
+			"%s are too large on average, because they are shown only where noise has raised them enough.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)), budget.Group(s.Above))
 }
 
 // Sparse says which cells are published, and how many of them have no row.
 func Sparse(l *language.Language, s *selection.AboveFacts, possible int64) string {
-	return l.Text("Of %s, each with noise, those above %s are published. Among them, the expected number of cells without a row is %s.",
+	return l.Text("Of %s, each with noise, those above %s are published. Among them, the expected number of cells "+
+		"without a row is %s.",
 		l.Plural(possible, "cell"), budget.Group(s.Above), meanCellsText(l, s.FalseCells))
 }
 

@@ -27,7 +27,8 @@ type tableRow struct {
 // isSimilar reports whether two rows can be merged: they have the same number of attributes, and are measured the
 // same way for one leaf, with one kind of noise.
 func (r tableRow) isSimilar(other tableRow) bool {
-	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil && r.mechanism.Kind != other.mechanism.Kind {
+	if (r.mechanism == nil) != (other.mechanism == nil) || r.mechanism != nil &&
+		r.mechanism.Kind != other.mechanism.Kind {
 		return false
 	}
 	return len(r.By) == len(other.By) && r.measured == other.measured && r.leaf == other.leaf && len(r.steps()) == 0 &&

@@ -18,7 +18,10 @@ func foundExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
 
 // Found says which texts are found.
 func Found(l *language.Language, d *selection.TextsFacts) string {
-	return l.Text("The texts of %s are not listed. A text of at most %s, made of the characters %s, is found if more reports hold its first characters than chance explains. Of %s, %s or more must have a text for it to be found with a probability of 95%%. At most %s are found. A text that is missing from the table may be as frequent as one that is in it.",
+	return l.Text("The texts of %s are not listed. A text of at most %s, made of the characters %s, is found if more "+
+		"reports hold its first characters than chance explains. Of %s, %s or more must have a text for it to be "+
+		"found with a probability of 95%%. At most %s are found. A text that is missing from the table may be as "+
+		"frequent as one that is in it.",
 		d.Column, l.Plural(d.MaxLength, "character"), d.Alphabet, l.Plural(d.Respondents, "respondent"),
 		l.Number(budget.Group(d.DetectionLimit)), l.Plural(d.Most, "text"))
 }
@@ -40,7 +43,9 @@ func cellsAndTexts(p *plan.Plan) string {
 func textWarnings(l *language.Language, p *plan.Plan) (w []string) {
 	for _, t := range p.Tables {
 		if d := t.Texts; d != nil && d.DetectionLimit > d.Respondents/20 {
-			w = append(w, l.Text("of %s only texts are found that are very frequent: %s or more of %s must have one. More respondents, a larger ε or a smaller max_length help, and so do fewer questions, or a larger weight of this one",
+			w = append(w, l.Text("of %s only texts are found that are very frequent: %s or more of %s must have one. "+
+				"More respondents, a larger ε or a smaller max_length help, and so do fewer questions, or a larger "+
+				"weight of this one",
 				t.Path, l.Number(budget.Group(d.DetectionLimit)), l.Plural(d.Respondents, "respondent")))
 		}
 	}

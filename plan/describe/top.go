@@ -43,7 +43,8 @@ func sayTop(b *factBook, t tableRow) {
 	b.say(OnTable, t.Path, "cells chosen", budget.Group(top.Of))
 	if choices, ok := t.selection.(selection.Top); ok {
 		b.say(OnTable, t.Path, "each choice", choiceText(choices.Select))
-		b.say(OnTable, t.Path, "sensitivity of the choice", fmt.Sprintf("%d%s", choices.Sensitivity, directionText(choices)))
+		b.say(OnTable, t.Path, "sensitivity of the choice",
+			fmt.Sprintf("%d%s", choices.Sensitivity, directionText(choices)))
 	}
 	b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
 		value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
@@ -53,8 +54,10 @@ func sayTop(b *factBook, t tableRow) {
 
 // Top says which cells a table has, and how large its shortfall may be.
 func Top(l *language.Language, t *selection.TopFacts, cells int64) string {
-	return l.Text("The %[2]s of %[1]s with the largest counts, as far as private selection finds them: with a probability of %[3]s, no cell that is left out exceeds one that is here by more than %[4]s.",
-		l.Plural(cells, "cell"), budget.Group(t.Of), l.Number(percentDown(t.Attained)), budget.Group(WholeMargin(t.Shortfall)))
+	return l.Text("The %[2]s of %[1]s with the largest counts, as far as private selection finds them: with a "+
+		"probability of %[3]s, no cell that is left out exceeds one that is here by more than %[4]s.",
+		l.Plural(cells, "cell"), budget.Group(t.Of), l.Number(percentDown(t.Attained)),
+		budget.Group(WholeMargin(t.Shortfall)))
 }
 
 // percentDown returns a probability in per cent, rounded down to one decimal.
@@ -65,6 +68,7 @@ func percentDown(x float64) string {
 // topExpectation says what a top table will hold, and how accurate its figures will be.
 func topExpectation(l *language.Language, _ *plan.Plan, t plan.Table) string {
 	return Top(l, t.Top, t.Cells) + " " +
-		l.Text("The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, whichever were chosen.",
+		l.Text("The counts of those that are here are drawn anew: each within ±%s of the exact one 19 times in 20, "+
+			"whichever were chosen.",
 			budget.Group(WholeMargin(t.Statistics[0].Margin)))
 }

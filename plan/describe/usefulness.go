@@ -28,7 +28,8 @@ func Usefulness(l *language.Language, u usefulness.Usefulness, s plan.Statistic,
 	verdict := " " + l.Text("Verdict on cells of that size: %s.", l.Text(string(u.Verdict)))
 	switch u.Band {
 	case usefulness.Good:
-		return l.Text("Good: the margin is %s of an average cell (%s if %s has %s).", l.Percent(s.Margin/u.AverageCell), cell,
+		return l.Text("Good: the margin is %s of an average cell (%s if %s has %s).",
+			l.Percent(s.Margin/u.AverageCell), cell,
 			from, rows) + verdict
 	case usefulness.Usable:
 		return l.Text("Usable: the standard error is %s of an average cell (%s if %s has %s).",
@@ -37,7 +38,8 @@ func Usefulness(l *language.Language, u usefulness.Usefulness, s plan.Statistic,
 		return l.Text("Weak: the standard error is %s of an average cell (%s if %s has %s).",
 			l.Percent(s.StandardError/u.AverageCell), cell, from, rows) + verdict
 	case usefulness.MostlyNoise:
-		return l.Text("Mostly noise: half its cells will be off by %s or more, which is more than an average cell (%s if %s has %s).",
+		return l.Text("Mostly noise: half its cells will be off by %s or more, which is more than an average cell "+
+			"(%s if %s has %s).",
 			l.Number(SizeText(s.Median)), cell, from, rows) + verdict
 	}
 	if u.EnoughRows < 2 {
@@ -82,7 +84,8 @@ func bandsText(l *language.Language, tables []Expected) string {
 		least, most = min(least, t.Usefulness.EnoughRows), max(most, t.Usefulness.EnoughRows)
 	}
 	if count[""] == int64(len(tables)) {
-		return " " + l.Text("With fewer than %s (the best) to %s (the worst) rows in %s an average cell is smaller than its own noise.", budget.Group(least), budget.Group(most), tables[0].From)
+		return " " + l.Text("With fewer than %s (the best) to %s (the worst) rows in %s an average cell is smaller "+
+			"than its own noise.", budget.Group(least), budget.Group(most), tables[0].From)
 	}
 	var parts []string
 	for _, b := range []usefulness.Band{usefulness.Good, usefulness.Usable, usefulness.Weak, usefulness.MostlyNoise} {
@@ -106,7 +109,10 @@ func SizeText(rows float64) string {
 }
 
 // SpreadText says what a plan cannot know of a verdict.
-const SpreadText = "The verdict is the one that the report gives if the rows are spread evenly over the cells. The plan does not know how the rows are spread. If more than a tenth of a table's cells turn out so small that they could be zero, the report says “add up first” instead of “use” (“large cells only” if its cells cannot be added up). “Do not use cell by cell” is final."
+const SpreadText = "The verdict is the one that the report gives if the rows are spread evenly over the cells. The " +
+	"plan does not know how the rows are spread. If more than a tenth of a table's cells turn out so small that they " +
+	"could be zero, the report says “add up first” instead of “use” (“large cells only” if its cells cannot be added " +
+	"up). “Do not use cell by cell” is final."
 
 // Label returns a band with its verdict; "" if the spec does not state the number of rows.
 func Label(l *language.Language, u *usefulness.Usefulness) string {

@@ -68,7 +68,9 @@ func hiddenWarnings(l *language.Language, p *plan.Plan) []string {
 		if rows == 0 {
 			if least := leastRows(l, seen, together); least != "" {
 				w = append(w, l.Text(
-					"the spec does not say how many rows %s has. So nobody can say before the budget is spent whether its microdata will be more than noise. %s. Write how many rows there are: expect: {rows: [AT_LEAST, AT_MOST]} under the table", s.Table, least))
+					"the spec does not say how many rows %s has. So nobody can say before the budget is spent "+
+						"whether its microdata will be more than noise. %s. Write how many rows there are: expect: "+
+						"{rows: [AT_LEAST, AT_MOST]} under the table", s.Table, least))
 			}
 			continue
 		}
@@ -79,10 +81,15 @@ func hiddenWarnings(l *language.Language, p *plan.Plan) []string {
 		switch {
 		case rows < seen:
 			w = append(w, l.Text(
-				"the microdata of %s will say little, unless its rows are in few categories: if it has %s, noise hides an average category of every column. It takes %s rows for one to be visible; %s", s.Table, of, budget.Group(seen), help))
+				"the microdata of %s will say little, unless its rows are in few categories: if it has %s, noise "+
+					"hides an average category of every column. It takes %s rows for one to be visible; %s", s.Table,
+				of, budget.Group(seen), help))
 		case rows < together:
 			w = append(w, l.Text(
-				"the microdata of %s will say little about how columns depend on each other, unless its rows are in few cells: if it has %s, an average cell of any pair is smaller than its noise, even if all rounds are spent on that pair. It takes %s rows for a cell to be larger; %s", s.Table, of, budget.Group(together), help))
+				"the microdata of %s will say little about how columns depend on each other, unless its rows are in "+
+					"few cells: if it has %s, an average cell of any pair is smaller than its noise, even if all "+
+					"rounds are spent on that pair. It takes %s rows for a cell to be larger; %s", s.Table, of,
+				budget.Group(together), help))
 		}
 	}
 	return w
@@ -96,7 +103,8 @@ func leastRows(l *language.Language, seen, together int64) string {
 			l.Plural(seen, "row")))
 	}
 	if together > 1 {
-		hidden = append(hidden, l.Text("With fewer than %s, noise is larger than an average cell of any pair of columns",
+		hidden = append(hidden, l.Text(
+			"With fewer than %s, noise is larger than an average cell of any pair of columns",
 			l.Plural(together, "row")))
 	}
 	return strings.Join(hidden, ". ")

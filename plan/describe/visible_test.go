@@ -33,7 +33,8 @@ synthetic: {t: {method: mst}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		about := slices.DeleteFunc(slices.Clone(describe.Warnings(language.English, p)), func(w string) bool { return !strings.Contains(w, "microdata") })
+		about := slices.DeleteFunc(slices.Clone(describe.Warnings(language.English, p)),
+			func(w string) bool { return !strings.Contains(w, "microdata") })
 		var page strings.Builder
 		if err := describe.Explain(compiled.Of(p), &page); err != nil {
 			t.Fatal(err)

@@ -71,7 +71,8 @@ func warningsWith(l *language.Language, p *plan.Plan, stop []string) (w []string
 		}
 		if len(s.By) == 2 && s.Adaptive() {
 			w = append(w, l.Text(
-				"the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing it: a marginal of both is better, because it shows the error of every cell", s.Table))
+				"the microdata of %s have a single pair of columns, and a part of what they cost pays for choosing "+
+					"it: a marginal of both is better, because it shows the error of every cell", s.Table))
 		}
 	}
 	first := map[string]plan.Table{}
@@ -117,7 +118,8 @@ func sizeWarnings(l *language.Language, s plan.Size, candidates string) []string
 	need := l.Text("the tables have %s in all and need %s of memory", l.Plural(counted, "cell"), bytes)
 	switch {
 	case candidates != "":
-		need = l.Text("the counts of the tables and of %s, and what is made of them, need %s of memory", candidates, bytes)
+		need = l.Text("the counts of the tables and of %s, and what is made of them, need %s of memory", candidates,
+			bytes)
 	case counted != s.Cells:
 		need = l.Text("%s are counted for the tables, which have %s, and need %s of memory", l.Plural(counted, "cell"),
 			l.Plural(s.Cells, "cell"), bytes)
@@ -137,7 +139,8 @@ func databaseWarnings(l *language.Language, r *spec.Release) []string {
 	if names == nil {
 		return nil
 	}
-	return []string{l.Text("%s: counted in the database, which no row leaves. Its administrator can see the exact counts, and by which keys rows are chosen, while the release is made",
+	return []string{l.Text("%s: counted in the database, which no row leaves. Its administrator can see the exact "+
+		"counts, and by which keys rows are chosen, while the release is made",
 		l.List(names))}
 }
 
@@ -152,7 +155,9 @@ func stopWarnings(l *language.Language, r *spec.Release) []string {
 	if names == nil {
 		return nil
 	}
-	return []string{l.Text("if the files of %s break `expect`, the run stops and nothing is spent. Readers who see that the release is missing then know that a rule failed, and the guarantee does not cover this. Set the limits wide enough that one %s more or less cannot decide it",
+	return []string{l.Text("if the files of %s break `expect`, the run stops and nothing is spent. Readers who see "+
+		"that the release is missing then know that a rule failed, and the guarantee does not cover this. Set the "+
+		"limits wide enough that one %s more or less cannot decide it",
 		l.List(names), r.Privacy.Protects)}
 }
 
@@ -169,13 +174,15 @@ func weaknessWarnings(l *language.Language, p *plan.Plan) []string {
 	}
 	if epsilon > weakEpsilon {
 		w = append(w, l.Text(
-			"%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right 99.995%% of the time whether one %s is in the data",
+			"%s promises next to nothing: already at ε = %d somebody who knows everything else guesses right "+
+				"99.995%% of the time whether one %s is in the data",
 			budgetText(l, g), weakEpsilon, g.Protects))
 	}
 	if delta, err := budget.ParseRat(g.Delta); err == nil {
 		if v, _ := delta.Float64(); v > weakDelta {
 			w = append(w, l.Text(
-				"with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the number of units, such as 1e-9", l.Number(budget.DecimalUp(delta, 4))))
+				"with δ = %s the promise may fail altogether with that chance: choose a δ far below one over the "+
+					"number of units, such as 1e-9", l.Number(budget.DecimalUp(delta, 4))))
 		}
 	}
 	return w
@@ -219,12 +226,14 @@ func uselessText(l *language.Language, tables []plan.Table) string {
 	rows := l.Plural(one.Rows, "row")
 	switch {
 	case len(tables) > 1 && one.Band == usefulness.MostlyNoise:
-		return l.Text("%s are mostly noise: half their cells will be off by more than their size, with standard errors of %s if %s has %s. %s", fewTables(l, names), of, tables[0].From, rows, manyHelp(l, tables))
+		return l.Text("%s are mostly noise: half their cells will be off by more than their size, with standard "+
+			"errors of %s if %s has %s. %s", fewTables(l, names), of, tables[0].From, rows, manyHelp(l, tables))
 	case len(tables) > 1:
 		return l.Text("%s are weak: their standard errors are %s if %s has %s. %s", fewTables(l, names), of,
 			tables[0].From, rows, manyHelp(l, tables))
 	case one.Band == usefulness.MostlyNoise:
-		return l.Text("%s is mostly noise: half its cells will be off by more than their size, with a standard error of %s if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(l, *one))
+		return l.Text("%s is mostly noise: half its cells will be off by more than their size, with a standard error "+
+			"of %s if %s has %s. %s", names[0], of, tables[0].From, rows, helpText(l, *one))
 	}
 	return l.Text("%s is weak: its standard error is %s if %s has %s. %s", names[0], of,
 		tables[0].From, rows, helpText(l, *one))
@@ -258,7 +267,8 @@ func helpText(l *language.Language, u usefulness.Usefulness) string {
 	for _, h := range u.Help {
 		all = append(all, l.Text("%s: %s of an average cell", h.Change.In(l), l.Percent(h.Relative)))
 	}
-	return l.Text("What would help, the smallest change first, and the standard error that it leaves: %s", strings.Join(all, "; "))
+	return l.Text("What would help, the smallest change first, and the standard error that it leaves: %s",
+		strings.Join(all, "; "))
 }
 
 // manyHelp says what would help several tables: the changes that help most of them, and the budget.
@@ -325,7 +335,8 @@ func thresholdWarnings(l *language.Language, p *plan.Plan) []string {
 			beside = ", " + l.Text("in addition to the cells of the %s that are expected", l.Plural(rows, "row"))
 		}
 		w = append(w, l.Text(
-			"%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one is published with a chance of %s). With above: %d one such cell is expected at most",
+			"%s is published above %s, which is within its noise: %s cells without a row are expected in it%s (one "+
+				"is published with a chance of %s). With above: %d one such cell is expected at most",
 			t.Path, budget.Group(s.Above), l.Number(SizeText(s.FalseCells)), beside,
 			l.Percent(min(1, s.FalseCells/possible)),
 			measured[t.Path].Mechanism.LeastAbove(fewEmptyCells/possible)))
@@ -340,12 +351,16 @@ func linkWarnings(l *language.Language, p *plan.Plan) []string {
 	for _, s := range p.Synthetic {
 		if at, ok := p.Parent(s); ok && s.Method == plan.AIM && p.Synthetic[at].Method == plan.MST {
 			w = append(w, l.Text(
-				"the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by method aim given more of them: where rows of %[1]s have combinations that hardly any row of the data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
+				"the rows of %s are made by method mst, which knows pairs of their columns, and those of %s by "+
+					"method aim given more of them: where rows of %[1]s have combinations that hardly any row of the "+
+					"data has, rows of %[2]s are drawn by noise. Method aim for %[1]s, or mst for %[2]s, avoids that",
 				s.Parent, s.Table))
 		}
 		if s.Parent != "" && p.Release().Diagnostics == "" {
 			w = append(w, l.Text(
-				"nothing will show how many rows of %s are left out because their unit has no row in %s. If ids are written differently in the two files, all rows are lost, and the release is paid for. diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
+				"nothing will show how many rows of %s are left out because their unit has no row in %s. If ids are "+
+					"written differently in the two files, all rows are lost, and the release is paid for. "+
+					"diagnostics: {share: 2%%} counts them, with noise; compare the ids before you measure",
 				s.Table, s.Parent))
 		}
 	}
@@ -377,7 +392,8 @@ func uncountedWarnings(l *language.Language, p *plan.Plan) []string {
 			limits = ", " + l.Text("and expect: {rows: [LEAST, MOST]} stops a run in which too few rows are left")
 		}
 		w = append(w, l.Text(
-			"nothing will show how many rows of %s are left out for an unknown value (%s), such as a date that is written differently: diagnostics: {share: 1%%} counts them, with noise",
+			"nothing will show how many rows of %s are left out for an unknown value (%s), such as a date that is "+
+				"written differently: diagnostics: {share: 1%%} counts them, with noise",
 			t.Name, strings.Join(names, ", "))+limits)
 	}
 	return w
@@ -401,7 +417,8 @@ func equalShareWarnings(l *language.Language, p *plan.Plan) []string {
 	}
 	var w []string
 	for i, leaf := range p.Leaves {
-		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || hasWeights(p, leaf.Path) || hasFigures(p, leaf.Path) ||
+		if leaf.Tables < 2 || p.Release().Budget.Leaves[i].Needed || hasWeights(p, leaf.Path) ||
+			hasFigures(p, leaf.Path) ||
 			leaf.Path != "" && leaf.Path == p.Release().Diagnostics {
 			continue
 		}
@@ -534,7 +551,8 @@ func repeatWarnings(l *language.Language, r *spec.Release) []string {
 		}
 		if left > 0 {
 			all = append(all, l.Text(
-				"marginal %s leaves out %s with %s: both come from one column, so the cells would be those of a table without the first",
+				"marginal %s leaves out %s with %s: both come from one column, so the cells would be those of a "+
+					"table without the first",
 				m.Name, l.Plural(left, "subset"), strings.Join(pairs, ", "+l.Text("or")+" ")))
 		}
 	}

@@ -39,7 +39,8 @@ func Consistencies(p *plan.Plan, tables []*workload.Table) ([]plan.Consistency, 
 			if cells += t.Cells; cells > limit.FittedCells {
 				return nil, workload.LocateFault(p.Release(), "publish.integers",
 					&workload.Fault{Key: "",
-						Message: fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add up together",
+						Message: fmt.Sprintf("the tables of %s have more than %s cells, too many to be made to add "+
+							"up together",
 							confidential.Name, budget.Group(limit.FittedCells)),
 						Expected: "coarser levels or fewer tables, or no `integers`"})
 			}
@@ -116,8 +117,10 @@ func checkTabulatedInvariants(p *plan.Plan, table string) error {
 		}
 		return workload.LocateFault(p.Release(), "invariants."+i.Name,
 			&workload.Fault{Key: "",
-				Message:  fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, which keep to no public figure but their number of rows", table),
-				Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in a circle; or no `integers` under `publish`"})
+				Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, "+
+					"which keep to no public figure but their number of rows", table),
+				Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in " +
+					"a circle; or no `integers` under `publish`"})
 	}
 	return nil
 }
@@ -132,6 +135,8 @@ func checkTabulatedRows(p *plan.Plan, table string) error {
 	}
 	return workload.LocateFault(p.Release(), "synthetic."+table,
 		&workload.Fault{Key: "rows",
-			Message:  fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
-			Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or no `integers` under `publish`"})
+			Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and "+
+				"would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
+			Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or " +
+				"no `integers` under `publish`"})
 }

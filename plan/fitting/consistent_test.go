@@ -24,12 +24,15 @@ func TestFittingOrder(t *testing.T) {
 		"levels apart": {"", []string{"a.half, b", "a.third, b"},
 			[]string{" on ", "a.half on ", "a.third on ", "b on ", "a.half×b on a.half, b", "a.third×b on a.third, b"}},
 		"a tree": {"", []string{"b, c", "b, c, d", "d, e, f", "e, a"},
-			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "f on ", "a on ", "b×c×d on b, c, d", "d×e×f on d, e, f",
+			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "f on ", "a on ", "b×c×d on b, c, d",
+				"d×e×f on d, e, f",
 				"e×a on e, a"}},
 		"three of which two at a time share two": {"", []string{"b, c, d", "c, d, e", "b, c, e"},
-			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "b×c×d on b, c, d", "c×d×e on c×d, e", "b×c×e on b×c, c×e"}},
+			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "b×c×d on b, c, d", "c×d×e on c×d, e",
+				"b×c×e on b×c, c×e"}},
 		"a circle of single columns": {"", []string{"b, c, d", "d, e, f", "f, a, b"},
-			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "f on ", "a on ", "b×c×d on b, c, d", "d×e×f on d, e, f",
+			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "f on ", "a on ", "b×c×d on b, c, d",
+				"d×e×f on d, e, f",
 				"b×f×a on b, f, a"}},
 		"a pair between": {"", []string{"b, c, d", "c, d, e"},
 			[]string{" on ", "b on ", "c on ", "d on ", "e on ", "b×c×d on b, c, d", "c×d×e on c×d, e"}},
@@ -65,7 +68,8 @@ func TestFittingRefusals(t *testing.T) {
 			"impossible: [{where: {b: x, c: p}}, {where: {c: p, d: k}}, {where: {d: k, b: x}}]\n",
 			[]string{"b, c", "c, d", "d, b"},
 			[]string{"has impossible cells, and so have others with which it hangs together in a circle"}},
-		"nothing is left": {"impossible: [{where: {b: [x, y], c: p}}, {where: {b: z, c: q}}, {where: {c: q, d: k}}, {where: {c: q, d: l}}, {where: {b: z, e: [k, l, m]}}]\n", []string{"b, c", "c, d", "b, e"},
+		"nothing is left": {"impossible: [{where: {b: [x, y], c: p}}, {where: {b: z, c: q}}, {where: {c: q, d: k}}, " +
+			"{where: {c: q, d: l}}, {where: {b: z, e: [k, l, m]}}]\n", []string{"b, c", "c, d", "b, e"},
 			[]string{"leaves no cell of table"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ func (f *fitter) addGiven(confidential *spec.Table) {
 	var all []Step
 	for _, i := range f.invariants {
 		for _, m := range f.decidedMargins(confidential, i) {
-			all = append(all, Step{Margin: m, Table: f.tableWith(m), Given: f.sumFigures(confidential, i, m), Invariant: i.Name})
+			all = append(all, Step{Margin: m, Table: f.tableWith(m), Given: f.sumFigures(confidential, i, m),
+				Invariant: i.Name})
 		}
 	}
 	none := make(Margin, len(f.Chains))
@@ -131,7 +132,8 @@ func (f *Fitting) checkEmptied(p *plan.Plan, step int, dead []bool) error {
 			t := p.Tables[f.Tables[f.Steps[step].Table].Index]
 			return workload.LocateFault(p.Release(), "invariants."+from.Invariant,
 				&workload.Fault{Key: "",
-					Message:  fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
+					Message: fmt.Sprintf("invariant %s has %s for which `impossible` leaves no cell in table %s and "+
+						"those that share its columns", from.Invariant, budget.Plural(n, "row"), t.Path),
 					Expected: "0 there, or other entries under `impossible`"})
 		}
 	}
@@ -163,11 +165,16 @@ func checkInvariants(p *plan.Plan, c plan.Consistency, f *Fitting) error {
 						groups[pair] = commonGroups(confidential, own, a)
 					}
 					chain := f.Chains[of.Order[k]]
-					if kept := chain.Size(min(of.Margin[of.Order[k]], decidedLevel(chain, confidential, a))); kept < groups[pair] {
+					if kept := chain.Size(min(of.Margin[of.Order[k]],
+						decidedLevel(chain, confidential, a))); kept < groups[pair] {
 						return workload.LocateFault(p.Release(), "invariants."+i.Name,
 							&workload.Fault{Key: "",
-								Message:  fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s add up to, but that table is made to add up along %s, which %s crosses: it would not keep to the figures", i.Name, a, t.Path, own, chain, a),
-								Expected: fmt.Sprintf("an invariant by one of these levels; no table or other invariant by levels of %s that cross %s; or no `integers` under `publish`", a.Column, a)})
+								Message: fmt.Sprintf("invariant %s has figures by %s that counts of table %s by %s "+
+									"add up to, but that table is made to add up along %s, which %s crosses: it "+
+									"would not keep to the figures", i.Name, a, t.Path, own, chain, a),
+								Expected: fmt.Sprintf("an invariant by one of these levels; no table or other "+
+									"invariant by levels of %s that cross %s; or no `integers` under `publish`",
+									a.Column, a)})
 					}
 				}
 			}

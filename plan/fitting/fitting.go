@@ -247,7 +247,8 @@ func (f *fitter) addImpossible() error {
 	order, ok := f.orderTables(tables, 1)
 	if !ok {
 		return f.refuse(order[0],
-			fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
+			fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: "+
+				"whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
 			"fewer of the tables with impossible cells, one table of all their attributes, or no `integers` under `publish`")
 	}
 	for _, table := range order {
@@ -261,7 +262,8 @@ func (f *fitter) addImpossible() error {
 			fixed, ok := joinOrder(f.commonMargins(own))
 			if !ok || given == 1 {
 				return f.refuse(table, fmt.Sprintf(
-					"table %s has impossible cells, and invariants and others of that kind share more of it than one of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
+					"table %s has impossible cells, and invariants and others of that kind share more of it than one "+
+						"of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
 					"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`")
 			}
 			f.addStep(Step{Margin: m, Table: f.tableWith(m), Fixed: fixed})
@@ -297,7 +299,8 @@ func (f *fitter) addSingles() {
 			m := singleMargin(len(f.Chains), chain, level)
 			if f.containingStep(m) < 0 {
 				coarser := singleMargin(len(f.Chains), chain, level-1)
-				f.addStep(Step{Margin: m, Table: f.tableWith(m), Fixed: []FixedMargin{{coarser, f.containingStep(coarser)}}})
+				f.addStep(Step{Margin: m, Table: f.tableWith(m),
+					Fixed: []FixedMargin{{coarser, f.containingStep(coarser)}}})
 			}
 		}
 	}
@@ -322,8 +325,11 @@ func (f *fitter) addCrossing() error {
 		if !ok {
 			others := f.othersText()
 			return f.refuse(table, fmt.Sprintf(
-				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree with all of these at once have no efficient way to be found in general", f.path(table), others),
-				"tables of which each shares with those before it what one of them has, or tables of at most two attributes; or microdata of all their columns (`synthetic`), from which such tables are counted; or no `integers` under `publish`")
+				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree "+
+					"with all of these at once have no efficient way to be found in general", f.path(table), others),
+				"tables of which each shares with those before it what one of them has, or tables of at most two "+
+					"attributes; or microdata of all their columns (`synthetic`), from which such tables are "+
+					"counted; or no `integers` under `publish`")
 		}
 		f.addStep(Step{Margin: m, Table: table, Fixed: fixed})
 	}
@@ -452,13 +458,17 @@ func (f *Fitting) Masks(p *plan.Plan) ([][]bool, error) {
 			t := p.Tables[f.Tables[f.Steps[i].Table].Index]
 			return nil, workload.LocateFault(p.Release(), "marginals."+t.Marginal,
 				&workload.Fault{Key: "by",
-					Message:  fmt.Sprintf("table %s has impossible cells where what invariants and others say of it crosses: whole counts that keep to all of these at once are not looked for", t.Path),
-					Expected: "an invariant by all the attributes that the table shares with them, or no `integers` under `publish`"})
+					Message: fmt.Sprintf("table %s has impossible cells where what invariants and others say of it "+
+						"crosses: whole counts that keep to all of these at once are not looked for", t.Path),
+					Expected: "an invariant by all the attributes that the table shares with them, or no `integers` " +
+						"under `publish`"})
 		case masks[fixed.From] == nil:
 			t := p.Tables[f.Tables[f.Steps[i].Table].Index]
 			return nil, workload.LocateFault(p.Release(), "marginals."+t.Marginal,
 				&workload.Fault{Key: "by",
-					Message: fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables that share its columns", t.Path), Expected: "other entries under `impossible`, or fewer tables"})
+					Message: fmt.Sprintf("`impossible` leaves no cell of table %s that is possible in all tables "+
+						"that share its columns", t.Path),
+					Expected: "other entries under `impossible`, or fewer tables"})
 		default:
 			for cell, c := range f.Project(f.Steps[fixed.From].Margin, fixed.Margin) {
 				masks[fixed.From][cell] = masks[fixed.From][cell] || dead[c]

@@ -233,7 +233,8 @@ func TestSharesAreTheBest(t *testing.T) {
 					even := slices.Repeat([]float64{1 / float64(len(four))}, len(four))
 					equal := total(lossesOf(q, sums, four, even))
 					flat := total(lossesOf(q, sums, levels[:1], []float64{1}))
-					t.Logf("mean squared error %.3g; equal shares of bands of 1, 4, 16 …: %.3g; no hierarchy: %.3g", loss, equal, flat)
+					t.Logf("mean squared error %.3g; equal shares of bands of 1, 4, 16 …: %.3g; no hierarchy: %.3g",
+						loss, equal, flat)
 					if loss > 0.95*equal || loss > 0.6*flat {
 						t.Errorf("mean squared error %g, of equal shares %g, without a hierarchy %g", loss, equal, flat)
 					}

@@ -72,7 +72,8 @@ func (l *Rules) boxOf(entry int, q plan.Query) box {
 			if f.Basis != plan.Identity {
 				return nil
 			}
-			if attributes.Counted(table, spec.Attribute{Column: f.Attribute, Level: f.Level}).Column == attributes.Counted(table,
+			if attributes.Counted(table, spec.Attribute{Column: f.Attribute,
+				Level: f.Level}).Column == attributes.Counted(table,
 				c.Attribute).Column {
 				at = i
 			}

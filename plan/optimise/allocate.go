@@ -40,7 +40,8 @@ func (b *Blueprint) Allocate(total *big.Rat, needed map[string]*big.Rat) ([]plan
 		}
 		l := &leaves[d.Leaf]
 		if l.Tables > 0 || l.Microdata != "" {
-			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a leaf of their own", l.Path, d.Requested.Table)
+			return nil, fmt.Errorf("budget leaf %q pays for the microdata of %s and for something else: give them a "+
+				"leaf of their own", l.Path, d.Requested.Table)
 		}
 		l.Microdata = d.Requested.Table
 	}

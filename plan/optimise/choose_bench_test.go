@@ -54,8 +54,10 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			m := &r.Marginals[0]
 			for _, by := range workload.Choose(m.By, 3) { // a marginal of a release may not ask for so many
-				t := &workload.Table{Index: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m, By: by,
-					CountedBy: by, Sums: workload.SumsOf(m, by), Weight: 1, Counted: counted.Rows{}, Selection: selection.All{}}
+				t := &workload.Table{Index: len(tables), Path: workload.TablePath(m.Name, true, by), Marginal: m,
+					By:        by,
+					CountedBy: by, Sums: workload.SumsOf(m, by), Weight: 1, Counted: counted.Rows{},
+					Selection: selection.All{}}
 				if t.Cells, err = workload.Cells(r, t); err != nil {
 					b.Fatal(err)
 				}

@@ -368,7 +368,8 @@ func (g *Group) servedWeights(measured []int) []float64 {
 		best := from[k]
 		if best < 0 {
 			for i, place := range measured {
-				if workload.Contains(g.Tables[place], t) && (best < 0 || g.Tables[place].Cells < g.Tables[measured[best]].Cells) {
+				if workload.Contains(g.Tables[place], t) &&
+					(best < 0 || g.Tables[place].Cells < g.Tables[measured[best]].Cells) {
 					best = i
 				}
 			}
@@ -428,7 +429,8 @@ func (g *Group) predictSums(d *Design, measured []int, variances []float64) {
 	least := make([]float64, len(g.Tables)) // Σ variance of all cells
 	for i, at := range measured {
 		for k, t := range g.Tables {
-			if sum := float64(variances[i] * float64(g.Tables[at].Possible())); k != at && workload.Contains(g.Tables[at], t) &&
+			if sum := float64(variances[i] * float64(g.Tables[at].Possible())); k != at &&
+				workload.Contains(g.Tables[at], t) &&
 				(least[k] == 0 || sum < least[k]) {
 				least[k] = sum
 			}

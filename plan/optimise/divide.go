@@ -63,8 +63,9 @@ func NewBlueprint(r *spec.Release, tables, parts []*workload.Table, drafts []Mic
 				}
 			}
 			for index, tables := range workload.Connected(of, c) {
-				g := &Group{Release: r, Leaf: leaf, index: index, Tables: tables, Chains: c, Minimise: r.Budget.Minimise,
-					Needed: l.Needed}
+				g := &Group{Release: r, Leaf: leaf, index: index, Tables: tables, Chains: c,
+					Minimise: r.Budget.Minimise,
+					Needed:   l.Needed}
 				g.Unit = unitOf(tables[0], confidential, each)
 				if err := g.addDesigns(r, tighten); err != nil {
 					return nil, workload.LocateFault(r, "marginals."+g.Tables[0].Marginal.Name, err)
@@ -507,7 +508,8 @@ func checkDistinctIDs(all []PlannedMeasurement) error {
 	for _, p := range all {
 		id := p.id()
 		if seen[id] {
-			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it comes from (from: …)", id)
+			return fmt.Errorf("two measurements would have one name, %s: give a column another name and say where it "+
+				"comes from (from: …)", id)
 		}
 		seen[id] = true
 	}

@@ -80,7 +80,8 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 			t.Errorf("%s has scale %v", m.ID, scale)
 		}
 	}
-	if o := p.OtherNoise; len(o) != 1 || o[0].Noise != budget.DiscreteGaussian || math.Abs(o[0].Error-17.4/14.14) > .003 ||
+	if o := p.OtherNoise; len(o) != 1 || o[0].Noise != budget.DiscreteGaussian ||
+		math.Abs(o[0].Error-17.4/14.14) > .003 ||
 		o[0].Charge != "0.01656" {
 		t.Errorf("the plan says of other noise %+v, expected 17.4/14.14 of its error and a charge of ρ 0.01656", o)
 	}
@@ -94,7 +95,8 @@ func TestNoiseIsChosenUnderTheAccountant(t *testing.T) {
 func TestNoiseSuitsTheBudget(t *testing.T) {
 	for amount, kind := range map[string]budget.Kind{"{epsilon: 1}": budget.DiscreteLaplace,
 		"{rho: 1}": budget.DiscreteGaussian} {
-		for _, m := range plantest.TenPlan(t, amount, "{x: {every: [1, 2], by: [a, b, c]}, y: {by: [d]}}").Measurements {
+		for _, m := range plantest.TenPlan(t, amount,
+			"{x: {every: [1, 2], by: [a, b, c]}, y: {by: [d]}}").Measurements {
 			if m.Mechanism.Kind != kind {
 				t.Errorf("%s: %s has %s noise", amount, m.ID, m.Mechanism.Kind)
 			}
@@ -157,7 +159,8 @@ func TestLargestVarianceIsMadeLeast(t *testing.T) {
 		most, sum := largest(", minimise: largest")
 		other, least := largest("")
 		if most >= .99*other || sum <= least {
-			t.Errorf("%s: the largest error is %v, %v with the least sum; the sums are %v and %v", kind, most, other, sum, least)
+			t.Errorf("%s: the largest error is %v, %v with the least sum; the sums are %v and %v", kind, most, other,
+				sum, least)
 		}
 	}
 }

@@ -29,7 +29,8 @@ func TestChoicesAreRoundedDown(t *testing.T) {
 			return
 		}
 		steps := new(big.Rat).Quo(m.Parameter, step)
-		if !steps.IsInt() || square(m.Parameter).Cmp(rho) > 0 || square(new(big.Rat).Add(m.Parameter, step)).Cmp(rho) <= 0 ||
+		if !steps.IsInt() || square(m.Parameter).Cmp(rho) > 0 ||
+			square(new(big.Rat).Add(m.Parameter, step)).Cmp(rho) <= 0 ||
 			m.Rho().Cmp(rho) > 0 {
 			t.Errorf("ρ %v gives ε %v", rho, m.Parameter)
 		}

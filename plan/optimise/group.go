@@ -78,7 +78,8 @@ func (g *Group) bestWith(r *spec.Release, noise budget.Kind, tighten float64) (b
 	}
 	best = from
 	for i, d := range g.Designs[from:] {
-		if d.Error < g.Designs[best].Error*(1-1e-9) || d.Kind == strategy.Residuals && g.HasSeparableLevels() && !g.Needed {
+		if d.Error < g.Designs[best].Error*(1-1e-9) || d.Kind == strategy.Residuals && g.HasSeparableLevels() &&
+			!g.Needed {
 			best = from + i
 		}
 	}
@@ -181,8 +182,9 @@ func (g *Group) offerResiduals(d Design, why phrase.Phrase, isOnlyDesign bool) e
 	case isOnlyDesign:
 		return rangesUnmeasurable(why)
 	default:
-		g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: noiseInRho(g.Release.Budget),
-			Why: why})
+		g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals,
+			Noise: noiseInRho(g.Release.Budget),
+			Why:   why})
 	}
 	return nil
 }
@@ -235,7 +237,8 @@ func (g *Group) outermostTables() []int {
 	for i, t := range g.Tables {
 		inner := false
 		for j, other := range g.Tables {
-			inner = inner || (len(other.By) > len(t.By) || len(other.By) == len(t.By) && j < i) && workload.Contains(other, t)
+			inner = inner || (len(other.By) > len(t.By) || len(other.By) == len(t.By) && j < i) &&
+				workload.Contains(other, t)
 		}
 		if !inner {
 			out = append(out, i)

@@ -68,7 +68,8 @@ func TestNoTableIsWorseThanByItself(t *testing.T) {
 		t.Logf("%s, %s: worst ratio to an equal share %.4f (%s), with the least sum %.3f; price in total variance %.1f %%",
 			c.name, c.amount, worst, path, before, 100*(price-1))
 		if worst > 1.001 || before < 1.5 || price > c.price || price < 1-1e-4 {
-			t.Errorf("%s, %s: worst ratio %v (%s), with the least sum %v, price %v", c.name, c.amount, worst, path, before,
+			t.Errorf("%s, %s: worst ratio %v (%s), with the least sum %v, price %v", c.name, c.amount, worst, path,
+				before,
 				price)
 		}
 	}
@@ -80,7 +81,8 @@ func TestNoTableIsWorseThanByItself(t *testing.T) {
 func randomWorkload(t testing.TB, rnd *rand.Rand) (r *spec.Release, shown map[string]float64) {
 	t.Helper()
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
-	sizes := map[string]float64{"sex": 2, "kind": 3, "age": 6, "age.half": 2, "age.third": 3, "age.odd": 3, "age.same": 2,
+	sizes := map[string]float64{"sex": 2, "kind": 3, "age": 6, "age.half": 2, "age.third": 3, "age.odd": 3,
+		"age.same":  2,
 		"age.whole": 1}
 	shown = map[string]float64{}
 	leaves := 1 + rnd.IntN(2)
@@ -103,7 +105,8 @@ func randomWorkload(t testing.TB, rnd *rand.Rand) (r *spec.Release, shown map[st
 			sums = fmt.Sprintf(", ranges: [%s]", by[n-1])
 			shown[name] = (sizes[by[n-1]] + 2) / 3
 		}
-		marginals = append(marginals, fmt.Sprintf("%s: {by: [%s], budget: l%d, weight: %s%s}", name, strings.Join(by, ", "),
+		marginals = append(marginals, fmt.Sprintf("%s: {by: [%s], budget: l%d, weight: %s%s}", name,
+			strings.Join(by, ", "),
 			i%leaves, pick("1", "1", "1/3", "100"), sums))
 	}
 	split := pick("l0: 1", "l0: 1")
@@ -111,7 +114,8 @@ func randomWorkload(t testing.TB, rnd *rand.Rand) (r *spec.Release, shown map[st
 		split = pick("l0: 1/7, l1: 6/7", "l0: 1/2, l1: 1/2")
 	}
 	amount := pick("rho: 1/10", "rho: 5", "epsilon: 1", "epsilon: 1, delta: 1e-9")
-	text := fmt.Sprintf(plantest.Crossed, pick("add-remove", "replace"), "{"+amount+", split: {"+split+"}}", 1+rnd.IntN(3),
+	text := fmt.Sprintf(plantest.Crossed, pick("add-remove", "replace"), "{"+amount+", split: {"+split+"}}",
+		1+rnd.IntN(3),
 		"{"+strings.Join(marginals, ", ")+"}")
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
@@ -152,7 +156,8 @@ func TestRandomWorkloadsAreGuarded(t *testing.T) {
 			price, priced = price+math.Log(totalError(p.Plan())/totalError(sum.Plan())), priced+1
 		}
 	}
-	t.Logf("%d random workloads: worst ratio to an equal share %.4f; price in total variance %.1f %% on the mean; groups by strategy %v", count, most, 100*(math.Exp(price/float64(priced))-1), kinds)
+	t.Logf("%d random workloads: worst ratio to an equal share %.4f; price in total variance %.1f %% on the mean; "+
+		"groups by strategy %v", count, most, 100*(math.Exp(price/float64(priced))-1), kinds)
 }
 
 // TestTheGuardIsCertified compares the solution with the search's own bound, and checks that none of many random
@@ -168,7 +173,8 @@ func TestTheGuardIsCertified(t *testing.T) {
 		d := g.Designs[0]
 		found := d.Guard().Solve(d.Amounts())
 		if !found.Certified() {
-			t.Errorf("%s: Σ variance %v, bound %v, worst ratio %v", marginals, found.Sum(), found.Bound(), found.Worst())
+			t.Errorf("%s: Σ variance %v, bound %v, worst ratio %v", marginals, found.Sum(), found.Bound(),
+				found.Worst())
 		}
 		within := 0
 		for range 20_000 {
@@ -211,7 +217,8 @@ func TestGuardOfTablesThatShareNothing(t *testing.T) {
 // TestGuardOfLittleNoise checks that no table is worse than by itself even if noise is so small that whole numbers
 // have less of it than the formulas say.
 func TestGuardOfLittleNoise(t *testing.T) {
-	for _, marginals := range []string{"{m0: {by: []}, m1: {by: [age.odd]}}", "{x: {every: [0, 1, 2], by: [sex, kind]}}"} {
+	for _, marginals := range []string{"{m0: {by: []}, m1: {by: [age.odd]}}",
+		"{x: {every: [0, 1, 2], by: [sex, kind]}}"} {
 		for _, amount := range []string{"{rho: 5}", "{rho: 12}", "{epsilon: 6}"} {
 			p := plantest.CrossedPlan(t, "add-remove", amount, 1, marginals)
 			if worst, path := plantest.WorstRatio(t, p, plantest.CellByCell); worst > 1.001 {

@@ -118,7 +118,8 @@ func (g *Group) guardedResiduals(r *spec.Release) (Design, error) {
 			return d, err
 		}
 		if len(g.Reasons) == 0 {
-			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: d.Noise, Why: d.explainCaps(g)})
+			g.Reasons = append(g.Reasons, strategy.Alternative{Kind: strategy.Residuals, Noise: d.Noise,
+				Why: d.explainCaps(g)})
 		}
 		if !g.extendMeasured(&d, standalone, lifted, &tables) {
 			return d, nil
@@ -170,7 +171,8 @@ func (d *Design) explainCaps(g *Group) phrase.Phrase {
 
 // sharedAndTables designs what the tables that are not standalone share, these tables themselves if tables is set,
 // and the standalone tables.
-func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why phrase.Phrase, err error) {
+func (g *Group) sharedAndTables(r *spec.Release, standalone []bool, tables bool) (d Design, why phrase.Phrase,
+	err error) {
 	d = Design{Kind: strategy.Residuals, Noise: noiseInRho(r.Budget)}
 	if slices.Contains(standalone, false) {
 		w, err := g.workloadWithout(standalone)
@@ -202,7 +204,8 @@ func (g *Group) workloadWithout(standalone []bool) (*residual.Workload, error) {
 	var marginals []residual.Marginal
 	for i, t := range g.Tables {
 		if !standalone[i] {
-			marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(g.Chains.Axes(t)), Importance: t.Weight})
+			marginals = append(marginals, residual.Marginal{Axes: workload.SetOf(g.Chains.Axes(t)),
+				Importance: t.Weight})
 		}
 	}
 	return residual.NewWorkload(g.Chains.Columns, marginals)

@@ -42,11 +42,13 @@ func (d *Microdata) setTablesMethod() error {
 	s := d.Named()
 	switch {
 	case d.Requested.Method == spec.AutoMethod && !tabulation.CoversAllPairs(d.sketch, s, d.Columns):
-		return errors.New("no leaf of the budget pays for them, and the tables do not show each two of their columns together: give them a leaf, or a marginal with every: [2]")
+		return errors.New("no leaf of the budget pays for them, and the tables do not show each two of their columns " +
+			"together: give them a leaf, or a marginal with every: [2]")
 	case d.Requested.Method == spec.AutoMethod:
 		d.why = []phrase.Phrase{phrase.New(phrase.PairsShown)}
 	case len(s.By) == len(tabulation.UnmeasuredColumns(d.sketch, s)):
-		return errors.New("no table of the release counts rows by any of their columns and shows all its cells, and method tables measures nothing beside: add marginals by these columns, or choose method: aim")
+		return errors.New("no table of the release counts rows by any of their columns and shows all its cells, and " +
+			"method tables measures nothing beside: add marginals by these columns, or choose method: aim")
 	}
 	return nil
 }
@@ -71,7 +73,8 @@ func (d *Microdata) chooseAutomatically() error {
 	for _, most := range ways {
 		err := d.setMethod(plan.AIM, most)
 		if all := adaptive.CandidateCount(d.Named()); all > mostLookedAt {
-			d.why = append(d.why, phrase.New(phrase.ManyCandidates, all, adaptive.CandidateColumns(d.Named()), mostLookedAt))
+			d.why = append(d.why, phrase.New(phrase.ManyCandidates, all, adaptive.CandidateColumns(d.Named()),
+				mostLookedAt))
 			continue
 		}
 		if err == nil && d.Cells <= mostCounted {

@@ -128,13 +128,15 @@ func draftMicrodata(r *spec.Release, request *spec.Synthetic, sketch *plan.Plan,
 // too large ones.
 func (d *Microdata) countCells() error {
 	n := int64(len(d.by))
-	if all, what := adaptive.CandidateCount(d.Named()), strings.TrimSuffix(d.Sets(), " of"); n > adaptive.MaxCandidates ||
+	if all, what := adaptive.CandidateCount(d.Named()),
+		strings.TrimSuffix(d.Sets(), " of"); n > adaptive.MaxCandidates ||
 		all > adaptive.MaxCandidates {
 		return fmt.Errorf("%s have %s %s, more than %s: %s", budget.Plural(n, "column"), budget.Group(all), what,
 			budget.Group(adaptive.MaxCandidates), d.adviseFewer("name fewer columns under `by`"))
 	}
 	if d.Method == plan.AIM && !d.fitsModel() {
-		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and these have more: use coarser levels or fewer columns under `by`, or method: mst",
+		return fmt.Errorf("a model by method aim has room for columns of %s categories, and of %s together, and "+
+			"these have more: use coarser levels or fewer columns under `by`, or method: mst",
 			budget.Group(adaptive.MaxModelSize().Largest), budget.Group(adaptive.MaxModelSize().Cells))
 	}
 	d.Cells = 0
@@ -210,7 +212,8 @@ func (d *Microdata) checkDistinctNames() error {
 	for i, f := range s.Columns() {
 		for _, name := range []string{f.String(), f.String() + statistic.LabelSuffix} {
 			if other, ok := seen[name]; ok {
-				return fmt.Errorf("there would be two columns %q, of %s and of %s: give the column another name and say where it comes from (from: %s)", name, other, f, f.Attribute)
+				return fmt.Errorf("there would be two columns %q, of %s and of %s: give the column another name and "+
+					"say where it comes from (from: %s)", name, other, f, f.Attribute)
 			}
 			seen[name] = f.String()
 		}
@@ -221,7 +224,8 @@ func (d *Microdata) checkDistinctNames() error {
 	for _, candidate := range adaptive.Candidates(s) {
 		id, of := adaptive.AnswerID(s, 0, candidate), d.candidateName(candidate)
 		if other, ok := seen[id]; ok {
-			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes from (from: …)", other, of, id)
+			return fmt.Errorf("%s and %s would have one name, %s: give a column another name and say where it comes "+
+				"from (from: …)", other, of, id)
 		}
 		seen[id] = of
 	}
@@ -283,7 +287,8 @@ func (d Microdata) spendLeaf(r *spec.Release, amount *big.Rat) ([]plan.Measureme
 			return nil, s, fmt.Errorf("column %s: %w", d.by[i], err)
 		}
 		all = append(all, plan.Measurement{ID: s.Column(i), Leaf: s.Leaf,
-			Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1], Counted: counted.Rows{}}, Cells: cells, Mechanism: noise,
+			Query: plan.Query{Table: s.Table, Factors: d.by[i : i+1], Counted: counted.Rows{}}, Cells: cells,
+			Mechanism: noise,
 			Selection: selection.All{}})
 	}
 	var err error
@@ -299,7 +304,8 @@ func (d Microdata) spendLeaf(r *spec.Release, amount *big.Rat) ([]plan.Measureme
 	}
 	if s.Noise.Parameter.Cmp(adaptive.LeastVariance) < 0 {
 		return nil, s, errors.New(
-			"the budget is so large that what a round measures would have next to no noise: an ε of 10 already hides next to nothing")
+			"the budget is so large that what a round measures would have next to no noise: an ε of 10 already hides " +
+				"next to nothing")
 	}
 	s.Block = budget.Mechanism{Kind: budget.AdaptiveBlock, Parameter: answers.Add(answers, choice)}
 	return all, s, nil
@@ -317,7 +323,8 @@ func choiceFor(rho *big.Rat) (budget.Mechanism, error) {
 	epsilon := budget.RootBelow(new(big.Rat).Mul(rho, big.NewRat(8, 1)), adaptive.ChoiceBits)
 	if epsilon.Sign() == 0 {
 		return budget.Mechanism{},
-			fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget here or name fewer columns", budget.DecimalUp(rho, 4))
+			fmt.Errorf("a choice among columns gets ρ %s, too little to tell them apart at all: spend more budget "+
+				"here or name fewer columns", budget.DecimalUp(rho, 4))
 	}
 	return budget.Mechanism{Kind: budget.ExponentialMechanism, Parameter: epsilon}, nil
 }

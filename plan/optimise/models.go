@@ -49,7 +49,8 @@ func ExpandModels(r *spec.Release) ([]Model, error) {
 		for _, l := range levels {
 			if m.cells > limit.SparseCells/int64(max(l.Size(), 1)) {
 				return nil, fmt.Errorf(
-					"model %s: its columns have more than 2^62 combinations of categories: use coarser levels or fewer columns under `by`",
+					"model %s: its columns have more than 2^62 combinations of categories: use coarser levels or "+
+						"fewer columns under `by`",
 					m.requested.Name)
 			}
 			m.cells *= int64(l.Size())

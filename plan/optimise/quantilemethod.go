@@ -157,7 +157,8 @@ func (p PlannedMeasurement) CostWith(noise budget.Kind, amount budget.Cost) budg
 // Quality returns the accuracy of the quantile with an index.
 func (w QuantileMethod) Quality(r *spec.Release, t *workload.Table, index int) plan.Quality {
 	rows, over := t.Reference(r)
-	out := plan.Quality{Rows: int64(rows), Ranks: budget.RoundUp(w.rankMargins[index], plan.Significant), Cell: w.binWidth}
+	out := plan.Quality{Rows: int64(rows), Ranks: budget.RoundUp(w.rankMargins[index], plan.Significant),
+		Cell: w.binWidth}
 	d, read := w.Counted.(counted.Bins)
 	if !read {
 		out.Margin = budget.RoundUp(w.Half, plan.Significant)

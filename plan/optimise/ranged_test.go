@@ -26,7 +26,8 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 		{"add-remove", "{rho: 1/8}",
 			"{x: {every: [1, 2], by: [sex, age, kind], cumulative: [age, kind]}, y: {by: [age.half, sex]}}"},
 		{"replace", "{rho: 1/8, split: {a: 1/3, b: 2/3}}",
-			"{x: {by: [age, kind], cumulative: [kind], ranges: [age], budget: a}, y: {every: [0, 1], by: [age, kind], budget: b}}"},
+			"{x: {by: [age, kind], cumulative: [kind], ranges: [age], budget: a}, y: {every: [0, 1], by: [age, " +
+				"kind], budget: b}}"},
 		{"add-remove", "{rho: 1/8}", "{x: {by: [age.half, kind], cumulative: [age.half]}, y: {by: [age]}}"},
 		{"add-remove", "{epsilon: 1, delta: 1e-9}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind]}}"},
 		{"add-remove", "{epsilon: 1}", "{x: {by: [sex, age], cumulative: [age]}, y: {by: [kind, sex]}}"},
@@ -60,7 +61,8 @@ func TestSumsAlongColumnsAreEstimatedByLeastSquares(t *testing.T) {
 			mean := math.Sqrt(sum / float64(len(queries)))
 			if s.StandardError < mean*(1-1e-9) || s.StandardError > mean*(1+1e-6) ||
 				math.Abs(max(s.StandardError, s.Uneven)/math.Sqrt(most)-1) > 1e-6 {
-				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.budget, c.marginals, table.Path, mean,
+				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.budget, c.marginals, table.Path,
+					mean,
 					math.Sqrt(most), s.StandardError, s.Uneven)
 			}
 			name := workload.CountName
@@ -134,7 +136,8 @@ func TestSensitivityOfRanges(t *testing.T) {
 		} {
 			for k := int64(1); k <= c.most; k++ {
 				for _, n := range []spec.Neighbours{spec.AddRemove, spec.Replace} {
-					for _, g := range blueprintOf(t, plantest.CrossedRelease(t, string(n), budget, int(k), c.marginals)).Groups {
+					for _, g := range blueprintOf(t, plantest.CrossedRelease(t, string(n), budget, int(k),
+						c.marginals)).Groups {
 						for _, d := range g.Designs {
 							for _, p := range d.Measurements {
 								assertMoves(t, n, k, p)
@@ -164,12 +167,15 @@ func TestPlansOfSumsCanBeReadAgain(t *testing.T) {
 					sums = ", " + sums + ": [" + a + "]"
 				}
 			}
-			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%s], budget: l%d%s}", i, strings.Join(by, ", "), i%leaves,
+			marginals = append(marginals, fmt.Sprintf("m%d: {by: [%s], budget: l%d%s}", i, strings.Join(by, ", "),
+				i%leaves,
 				sums))
 		}
 		split := []string{"l0: 1", "l0: 1/7, l1: 6/7", "l0: 1/7, l1: 3/7, l2: 3/7"}[leaves-1]
-		budget := "{" + rapid.SampledFrom([]string{"rho: 1/10", "epsilon: 1"}).Draw(t, "budget") + ", split: {" + split + "}}"
-		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"),
+		budget := "{" + rapid.SampledFrom([]string{"rho: 1/10", "epsilon: 1"}).Draw(t, "budget") + ", split: {" +
+			split + "}}"
+		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t,
+			"neighbours"),
 			budget, 2, "{"+strings.Join(marginals, ", ")+"}")
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 		if err != nil {

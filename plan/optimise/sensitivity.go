@@ -57,7 +57,8 @@ func (g *Group) residualSensitivity(r *spec.Release, axes residual.Set) *counted
 		for i := range each {
 			each[i] = g.moveKinds[kinds[i]-1]
 		}
-		known = counted.ResidualSensitivity(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.AllRows(), each)
+		known = counted.ResidualSensitivity(r.Privacy.Neighbours, r.Table(g.Tables[0].Marginal.Table).Unit.AllRows(),
+			each)
 		if g.knownResiduals == nil {
 			g.knownResiduals = map[[limit.SharedAttributes]int]*counted.Sensitivity{}
 		}

@@ -63,7 +63,8 @@ func TestSharesOfALeaf(t *testing.T) {
 		if leaves == 2 {
 			split = strings.Replace(split, "l0: 1", "l0: 1/7, l1: 6/7", 1)
 		}
-		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t, "neighbours"),
+		text := fmt.Sprintf(plantest.Crossed, rapid.SampledFrom([]string{"add-remove", "replace"}).Draw(t,
+			"neighbours"),
 			"{"+split+"}", rapid.IntRange(1, 3).Draw(t, "rows"), marginals+"}")
 		r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: strings.Replace(text, ", }", "}", 1)})
 		if err != nil {
@@ -221,8 +222,10 @@ var together = []struct{ neighbours, budget, marginals string }{
 	{"replace", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
 		"{x: {by: [kind, sex], budget: a}, y: {every: [1], by: [sex, age], budget: b}, z: {by: [], budget: b}}"},
 	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
-		"{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], budget: b}}"},
-	{"add-remove", "{minimise: sum, rho: 1/8}", "{x: {by: [age, sex]}, y: {by: [age.half, kind]}, z: {by: [age.half]}}"},
+		"{x: {every: [1, 3], by: [sex, kind, age], budget: a, weight: 5}, y: {every: [0, 2], by: [age, kind, sex], " +
+			"budget: b}}"},
+	{"add-remove", "{minimise: sum, rho: 1/8}",
+		"{x: {by: [age, sex]}, y: {by: [age.half, kind]}, z: {by: [age.half]}}"},
 	{"add-remove", "{minimise: sum, rho: 1/8, split: {a: 1/3, b: 2/3}}",
 		"{x: {by: [age, sex], budget: a}, y: {by: [age.odd], budget: b}, z: {by: [sex, age.odd], budget: b}}"},
 	// one table by itself beside levels
@@ -265,7 +268,8 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 				v := covariance.At(j, j)
 				sum, most = sum+v, max(most, v)
 				if math.Abs(said[i][j]/v-1) > 1e-9 {
-					t.Errorf("%s, %s: cell %d of %s has variance %v, said to be %v", c.neighbours, c.marginals, j, table.Path, v,
+					t.Errorf("%s, %s: cell %d of %s has variance %v, said to be %v", c.neighbours, c.marginals, j,
+						table.Path, v,
 						said[i][j])
 				}
 			}
@@ -273,8 +277,10 @@ func TestTablesAreEstimatedByLeastSquares(t *testing.T) {
 			mean := math.Sqrt(sum / float64(len(queries)))
 			roundedUp := func(got, want float64) bool { return got > want*(1-1e-9) && got < want*(1+1e-6) }
 			uneven := most > sum/float64(len(queries))*(1+1e-6)
-			if !roundedUp(s.StandardError, mean) || (s.Uneven > 0) != uneven || uneven && !roundedUp(s.Uneven, math.Sqrt(most)) {
-				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.neighbours, c.marginals, table.Path, mean,
+			if !roundedUp(s.StandardError, mean) || (s.Uneven > 0) != uneven || uneven &&
+				!roundedUp(s.Uneven, math.Sqrt(most)) {
+				t.Errorf("%s, %s: %s has error %v, %v at most; said to be %v, %v", c.neighbours, c.marginals,
+					table.Path, mean,
 					math.Sqrt(most), s.StandardError, s.Uneven)
 			}
 		}
@@ -319,12 +325,14 @@ func TestDesignsAreJudgedByTheirErrors(t *testing.T) {
 					weighted += table.Weight * of
 				}
 				if math.Abs(d.Spread/sum-1) > 1e-8 || math.Abs(d.Error/weighted-1) > 1e-8 {
-					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours, c.marginals,
+					t.Errorf("%s, %s: %s of %d tables has Σ variance %v, weighted %v; said to be %v, %v", c.neighbours,
+						c.marginals,
 						d.Kind, len(g.Tables), sum, weighted, d.Spread, d.Error)
 				}
 				if d.Noise == taken.Noise && d.Error < taken.Error*(1-1e-6) &&
 					!(g.HasSeparableLevels() && taken.Kind == strategy.Residuals) {
-					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, taken.Kind, taken.Error, d.Kind,
+					t.Errorf("%s, %s: %s with %v instead of %s with %v", c.neighbours, c.marginals, taken.Kind,
+						taken.Error, d.Kind,
 						d.Error)
 				}
 			}

@@ -95,8 +95,9 @@ func (g *Group) designForTargets(r *spec.Release, noise budget.Kind, tighten flo
 func (g *Group) rangedForTargets(r *spec.Release, noise budget.Kind, goals []workload.Goal) (Design, error) {
 	all := Design{Kind: strategy.Direct, Noise: noise}
 	for i, t := range g.Tables {
-		alone := &Group{Release: r, Leaf: g.Leaf, index: g.index, Tables: []*workload.Table{t}, Chains: g.Chains, Minimise: g.Minimise,
-			Needed: true}
+		alone := &Group{Release: r, Leaf: g.Leaf, index: g.index, Tables: []*workload.Table{t}, Chains: g.Chains,
+			Minimise: g.Minimise,
+			Needed:   true}
 		d, err := alone.designDirect(r, alone.allTables(), strategy.Direct, noise)
 		if err != nil {
 			return d, err
@@ -194,7 +195,8 @@ func totalCharge(all []PlannedMeasurement, pure bool) *big.Rat {
 // targetUnreachable returns the error for a target that no noise on integers keeps.
 func targetUnreachable(r *spec.Release, t *workload.Table) error {
 	return r.Problem("marginals."+t.Marginal.Name+".target", document.Problem{
-		Message: fmt.Sprintf("no noise keeps a margin of %s on every cell of %s", budget.Decimal(t.Marginal.Target.Margin),
+		Message: fmt.Sprintf("no noise keeps a margin of %s on every cell of %s",
+			budget.Decimal(t.Marginal.Target.Margin),
 			t.Path),
 		Expected: "a margin of 1 or more, as noise is whole numbers",
 	})

@@ -94,7 +94,8 @@ func (p PlannedMeasurement) spendOnChoices(m *plan.Measurement, cost *big.Rat) e
 		c.Select.Parameter = budget.RootBelow(each.Mul(each, big.NewRat(8, 1)), adaptive.ChoiceBits)
 	}
 	if c.Select.Parameter.Sign() == 0 {
-		return fmt.Errorf("a choice among its cells gets too little to tell them apart at all: choose fewer cells, or spend more budget here")
+		return fmt.Errorf("a choice among its cells gets too little to tell them apart at all: choose fewer cells, " +
+			"or spend more budget here")
 	}
 	m.Selection = c
 	return p.setNoise(m, new(big.Rat).Sub(cost, part))

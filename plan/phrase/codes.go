@@ -77,31 +77,39 @@ const (
 )
 
 var inWords = map[Code]words{
-	PairsShown:    always(language.Key("no leaf pays for microdata, and the tables of the release show each two of their columns together")),
-	ParentOfPairs: with(1, language.Key("the rows of %s are made by it, which knows pairs of their columns: what follows more would follow noise where rows have combinations that the data have not")),
-	OnePair:       always(language.Key("either method measures the one pair of columns, and this one does so once, with all that is left of the budget")),
-	ManyColumns:   with(2, language.Key("with %s columns, more than %s, the rounds of method aim take too long")),
-	LargeModel:    always(language.Key("the columns have more categories than a model by method aim has room for")),
+	PairsShown: always(language.Key("no leaf pays for microdata, and the tables of the release show each two of " +
+		"their columns together")),
+	ParentOfPairs: with(1, language.Key("the rows of %s are made by it, which knows pairs of their columns: what "+
+		"follows more would follow noise where rows have combinations that the data have not")),
+	OnePair: always(language.Key("either method measures the one pair of columns, and this one does so once, " +
+		"with all that is left of the budget")),
+	ManyColumns: with(2, language.Key("with %s columns, more than %s, the rounds of method aim take too long")),
+	LargeModel:  always(language.Key("the columns have more categories than a model by method aim has room for")),
 	ManyCandidates: {3, func(l *language.Language, of []string) string {
-		return l.Text("%s are too many to look at in every round, more than %s", candidates(l, of[0], of[1]), group(of[2]))
+		return l.Text("%s are too many to look at in every round, more than %s", candidates(l, of[0], of[1]),
+			group(of[2]))
 	}},
 	FewCells: {4, func(l *language.Language, of []string) string {
-		return l.Text("the %s have %s cells to count, of at most %s", candidates(l, of[0], of[1]), group(of[2]), group(of[3]))
+		return l.Text("the %s have %s cells to count, of at most %s", candidates(l, of[0], of[1]), group(of[2]),
+			group(of[3]))
 	}},
 	ManyCells: {2, func(l *language.Language, of []string) string {
 		return l.Text("the %s have more than %s cells to count", SetsOfColumns(l, of[0]), group(of[1]))
 	}},
 
-	Threshold:       always(language.Key("the table is sparse, and residuals have no threshold")),
-	ChosenCells:     always(language.Key("cells are chosen by their counts, and residuals are none")),
-	UnlistedGroups:  always(language.Key("nobody lists the groups that residuals would be of")),
-	ImpossibleCells: always(language.Key("some cells are impossible, and what is known of the others is no sum of residuals")),
-	ManyResiduals:   with(1, language.Key("the marginals have more than %s residuals: ask for fewer marginals, or of fewer attributes")),
-	Overflow:        with(2, language.Key("its integers could overflow: %s multiplies counts by %s")),
+	Threshold:      always(language.Key("the table is sparse, and residuals have no threshold")),
+	ChosenCells:    always(language.Key("cells are chosen by their counts, and residuals are none")),
+	UnlistedGroups: always(language.Key("nobody lists the groups that residuals would be of")),
+	ImpossibleCells: always(language.Key(
+		"some cells are impossible, and what is known of the others is no sum of residuals")),
+	ManyResiduals: with(1, language.Key("the marginals have more than %s residuals: ask for fewer marginals, or of "+
+		"fewer attributes")),
+	Overflow: with(2, language.Key("its integers could overflow: %s multiplies counts by %s")),
 	ManyIntegers: {2, func(l *language.Language, of []string) string {
 		return l.Text("it would count %s cells for %s that are published", group(of[0]), group(of[1]))
 	}},
-	WorseTable:    withNumbers(2, 1, language.Key("with any division of the budget among these, some table would be worse than by itself with an equal share; %s, for example, would have about %s times the error")),
+	WorseTable: withNumbers(2, 1, language.Key("with any division of the budget among these, some table would be "+
+		"worse than by itself with an equal share; %s, for example, would have about %s times the error")),
 	TargetTooFine: with(1, language.Key("a target is finer than the least noise on %s")),
 	NoChance: {1, func(l *language.Language, of []string) string {
 		return l.Text("with %s noise it has no chance under ε and δ", cmp.Or(NoiseName(l, budget.Kind(of[0])), of[0]))
@@ -120,12 +128,14 @@ var inWords = map[Code]words{
 	Cumulative:     always(language.Key("it counts up along an attribute")),
 	ManyAttributes: with(1, language.Key("it has more than %s attributes")),
 
-	UnitsOverBound:    rowsOfUnit(1, language.Key("units with more than %s")),
-	RowsOverBound:     rowsOfUnit(1, language.Key("rows that are not counted as their unit has more than %s, of each unit %[1]s at most")),
+	UnitsOverBound: rowsOfUnit(1, language.Key("units with more than %s")),
+	RowsOverBound: rowsOfUnit(1, language.Key("rows that are not counted as their unit has more than %s, of each "+
+		"unit %[1]s at most")),
 	RowsLeftOut:       rowsOfUnit(1, language.Key("rows that a policy leaves out, of each unit %s at most")),
 	RowsWithoutParent: rowsOfUnit(2, language.Key("rows whose unit has no row in %[2]s, of each unit %[1]s at most")),
-	RowsExcluded:      rowsOfUnit(2, language.Key("rows that a policy leaves out or whose unit has no row in %[2]s, of each unit %[1]s at most")),
-	ClampedRows:       with(1, language.Key("rows whose %s lies beyond its range and counts as its end")),
+	RowsExcluded: rowsOfUnit(2, language.Key("rows that a policy leaves out or whose unit has no row in %[2]s, "+
+		"of each unit %[1]s at most")),
+	ClampedRows: with(1, language.Key("rows whose %s lies beyond its range and counts as its end")),
 
 	Drop:        {1, func(l *language.Language, of []string) string { return l.Text("drop %s", l.List(of)) }},
 	Coarser:     with(2, language.Key("%s for %s")),

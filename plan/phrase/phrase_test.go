@@ -39,7 +39,8 @@ func TestEveryCodeHasWords(t *testing.T) {
 		}
 		text := r.String()
 		for i, of := range r.Of {
-			if code == NoChance || (code == ManyCandidates || code == FewCells) && i == 1 || code == ManyCells && i == 0 {
+			if code == NoChance || (code == ManyCandidates || code == FewCells) && i == 1 || code == ManyCells &&
+				i == 0 {
 				continue // a name of a law, and of sets of columns
 			}
 			if !strings.Contains(text, of) {

@@ -99,13 +99,16 @@ func TestAIMThatCannotBePlanned(t *testing.T) {
 	const half = "{rho: 1, split: {tables: 1/2, t: 1/2}}"
 	for _, c := range []struct{ budget, columns, says, want string }{
 		{half, strings.Join(many, ", "), "{method: aim}",
-			"microdata of t: 85 columns have 102\u202f425 sets of one to three, more than 100\u202f000: ask for ways: 2, or name fewer columns under `by`"},
+			"microdata of t: 85 columns have 102\u202f425 sets of one to three, more than 100\u202f000: ask for " +
+				"ways: 2, or name fewer columns under `by`"},
 		{half, wide(3, 10_000), "{method: aim}",
 			"the set of c0, c1 and c2 would have more than 2^36 cells: ask for ways: 2, or use coarser levels under `by`"},
 		{half, wide(5, 2000), "{method: aim}",
-			"all sets of one to three columns are counted, and would have more than 2^36 cells together: ask for ways: 2, or use coarser levels or fewer columns under `by`"},
+			"all sets of one to three columns are counted, and would have more than 2^36 cells together: ask for " +
+				"ways: 2, or use coarser levels or fewer columns under `by`"},
 		{half, wide(3, 174_763), "{method: aim, ways: 2}",
-			"a model by method aim has room for columns of 262\u202f144 categories, and of 524\u202f288 together, and these have more: use coarser levels or fewer columns under `by`, or method: mst"},
+			"a model by method aim has room for columns of 262\u202f144 categories, and of 524\u202f288 together, " +
+				"and these have more: use coarser levels or fewer columns under `by`, or method: mst"},
 		{half, "a: {values: [p]}, b: {type: integer, range: [1, 262145]}", "{method: aim}",
 			"has room for columns of 262\u202f144 categories"},
 		{"{rho: 1e-13, split: {tables: 1/2, t: 1/2}}", wide(3, 3), "{method: aim}",
@@ -115,7 +118,9 @@ func TestAIMThatCannotBePlanned(t *testing.T) {
 		{half, "a: {values: [p]}, b_x_c: {values: [p]}, a_x_b: {values: [p]}, c: {values: [p]}", "{method: aim}",
 			"would have one name, microdata/t/round1/a_x_b_x_c"},
 	} {
-		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: %s}\n", c.budget, c.columns, c.says)
+		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: %s\n"+
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\n"+
+			"synthetic: {t: %s}\n", c.budget, c.columns, c.says)
 		_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text})
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %.60s: error %v, expected one with %s", c.budget, c.columns, err, c.want)

@@ -44,7 +44,8 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 				t.Errorf("%d columns, %d ways: said to be %d", columns, ways, adaptive.CandidateCount(d))
 			}
 			for given := 1; given <= columns-2; given++ {
-				child, own := s, slices.DeleteFunc(slices.Clone(want), func(c []int) bool { return c[0] >= columns-given })
+				child, own := s, slices.DeleteFunc(slices.Clone(want),
+					func(c []int) bool { return c[0] >= columns-given })
 				child.Given, d.Given = given, given
 				if got := adaptive.Candidates(child); !slices.EqualFunc(got, own, slices.Equal) ||
 					adaptive.CandidateCount(d) != int64(len(own)) {
@@ -69,7 +70,8 @@ func TestCandidatesAndTheirWeights(t *testing.T) {
 			for i, c := range got {
 				most = max(most, sums[i]/common)
 				if adaptive.Weight(s, c) != sums[i]/common {
-					t.Errorf("%d columns, %d ways: %v weighs %d, not %d/%d", columns, ways, c, adaptive.Weight(s, c), sums[i], common)
+					t.Errorf("%d columns, %d ways: %v weighs %d, not %d/%d", columns, ways, c, adaptive.Weight(s, c),
+						sums[i], common)
 				}
 			}
 			if most != int64(ways) {
@@ -117,7 +119,8 @@ func TestAnswersOfRounds(t *testing.T) {
 				want *= cells[column]
 			}
 			m, err := adaptive.Answer(p, s, round, choice, [][]int{nil, age, nil}, s.Noise)
-			if err != nil || m.Cells != want || len(m.Query.Factors) != len(c) || m.Leaf != s.Leaf || m.Query.Table != "t" {
+			if err != nil || m.Cells != want || len(m.Query.Factors) != len(c) || m.Leaf != s.Leaf ||
+				m.Query.Table != "t" {
 				t.Fatalf("round %d, %v: %+v, %v", round, c, m, err)
 			}
 			if seen[m.ID] || seen[string(m.Canonical())] {
@@ -167,7 +170,8 @@ func TestAnswersOfRounds(t *testing.T) {
 		}
 	}
 	mst := plantest.MicrodataOf(t, "add-remove", aimBudget, "row", "{budget: microdata, method: mst}")
-	if m, err := adaptive.Answer(mst, mst.Synthetic[0], 0, 0, [][]int{nil, age, nil}, mst.Synthetic[0].Noise); err == nil {
+	if m, err := adaptive.Answer(mst, mst.Synthetic[0], 0, 0, [][]int{nil, age, nil},
+		mst.Synthetic[0].Noise); err == nil {
 		t.Errorf("classes by mst: %+v", m)
 	}
 	if m, err := adaptive.Answer(mst, mst.Synthetic[0], 1, 0, nil, mst.Synthetic[0].Noise); err != nil ||
@@ -185,7 +189,8 @@ func TestMergedFactorsAreRefusedInAPlan(t *testing.T) {
 		t.Fatal("the plan has no column of ages")
 	}
 	for _, basis := range []string{"merged", "identity"} {
-		forged := plain.ReplaceAllString(text, `"attribute": "age",$1"basis": "`+basis+`",$1"classes": "0 0 0 0 0 0 0 0 0 1"`)
+		forged := plain.ReplaceAllString(text, `"attribute": "age",$1"basis": "`+basis+
+			`",$1"classes": "0 0 0 0 0 0 0 0 0 1"`)
 		if _, err := compiled.Read([]byte(forged)); err == nil ||
 			!strings.Contains(err.Error(), "has not as many answers as its question") {
 			t.Errorf("%s: %v", basis, err)

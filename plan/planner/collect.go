@@ -71,12 +71,14 @@ func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, 
 	if column := r.Table(t.Marginal.Table).Column(t.Marginal.Asked()); column != nil {
 		if column.Lattice.PointCount() < 2 {
 			return q, r.Problem("marginals."+t.Marginal.Name+".stats", document.Problem{
-				Message:  fmt.Sprintf("table %s asks for the numbers of %s, of which there is one", t.Path, column.Name),
+				Message: fmt.Sprintf("table %s asks for the numbers of %s, of which there is one", t.Path,
+					column.Name),
 				Expected: "a range of two values at least"})
 		}
 		if column.Lattice.PointCount() > counted.MostNumbers {
 			return q, r.Problem("marginals."+t.Marginal.Name+".stats", document.Problem{
-				Message: fmt.Sprintf("table %s asks for the numbers of %s, of which there are %s: devices have a list of them",
+				Message: fmt.Sprintf("table %s asks for the numbers of %s, of which there are %s: devices have a "+
+					"list of them",
 					t.Path, column.Name, budget.Group(int64(column.Lattice.PointCount()))),
 				Expected: fmt.Sprintf("a range with a larger step, of at most %d values", counted.MostNumbers)})
 		}
@@ -98,8 +100,10 @@ func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, 
 	}
 	if err != nil {
 		err = r.Problem("marginals."+t.Marginal.Name, document.Problem{
-			Message:  fmt.Sprintf("table %s asks its respondents a question of %s categories", t.Path, budget.Group(q.cells)),
-			Expected: fmt.Sprintf("2 to %d categories, and an ε that probabilities of 48 bits show", local.MaxCategories)})
+			Message: fmt.Sprintf("table %s asks its respondents a question of %s categories", t.Path,
+				budget.Group(q.cells)),
+			Expected: fmt.Sprintf("2 to %d categories, and an ε that probabilities of 48 bits show",
+				local.MaxCategories)})
 	}
 	if err == nil && q.HasSums() && !q.reports.HasSums() {
 		key := "cumulative"
@@ -107,7 +111,8 @@ func newInquiry(r *spec.Release, t *workload.Table, epsilon *big.Rat) (inquiry, 
 			key = "ranges"
 		}
 		err = r.Problem("marginals."+t.Marginal.Name+"."+key, document.Problem{
-			Message:  fmt.Sprintf("table %s adds up along %s categories: sums of permuted reports have no law", t.Path, budget.Group(t.Cells)),
+			Message: fmt.Sprintf("table %s adds up along %s categories: sums of permuted reports have no law", t.Path,
+				budget.Group(t.Cells)),
 			Expected: fmt.Sprintf("at most %d categories, by a coarser level", counted.MostInSet)})
 	}
 	q.order = orderOf(r, q)
@@ -316,7 +321,8 @@ func missedInquiry(r *spec.Release, all []inquiry) error {
 		}
 		if asked := float64(float64(q.share*q.formShares()[0]) * float64(n)); asked < fewestAsked {
 			return r.Problem("marginals."+q.Marginal.Name, document.Problem{
-				Message: fmt.Sprintf("only about %s of %s would send the reports that %s is counted by: the targets and weights of other questions, and its own other forms, leave no more",
+				Message: fmt.Sprintf("only about %s of %s would send the reports that %s is counted by: the targets "+
+					"and weights of other questions, and its own other forms, leave no more",
 					budget.DecimalNearest(asked, 2), budget.Plural(n, "respondent"), q.Path),
 				Expected: "more respondents, wider targets, or weights that are less unequal"})
 		}

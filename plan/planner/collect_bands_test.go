@@ -93,7 +93,8 @@ func TestBandsOfAPlan(t *testing.T) {
 		single := r
 		single.Bands, single.Along = nil, ""
 		alone := hierarchy.New(of, 100_000, single.Levels([]int64{int64(float64(r.Drawn()) / certainty * 100_000)}))
-		if sums := map[string]residual.Sums{"ranges": residual.Ranges, "cumulative": residual.Prefixes}[c.sums]; e.MeanDeviation(sums) >
+		if sums := map[string]residual.Sums{"ranges": residual.Ranges,
+			"cumulative": residual.Prefixes}[c.sums]; e.MeanDeviation(sums) >
 			0.96*alone.MeanDeviation(sums) {
 			t.Errorf("%+v: the error is %g, without bands %g", c, e.MeanDeviation(sums), alone.MeanDeviation(sums))
 		}
@@ -117,9 +118,11 @@ func TestTargetsOfBandsAreMet(t *testing.T) {
 			}
 			r, _ := p.Measurements[0].Reports()
 			if reached := p.Tables[0].Target.Reached; math.Abs(reached/margin-1) > 1e-3 || r.Drawn() < certainty/2 {
-				t.Errorf("%d respondents, ±%g: reached ±%g with a share of %g", respondents, margin, reached, float64(r.Drawn())/certainty)
+				t.Errorf("%d respondents, ±%g: reached ±%g with a share of %g", respondents, margin, reached,
+					float64(r.Drawn())/certainty)
 			}
-			if _, err := plantest.PlanOfText(t, text(margin/2)); err == nil || !strings.Contains(err.Error(), "marginals.ages.target") {
+			if _, err := plantest.PlanOfText(t, text(margin/2)); err == nil ||
+				!strings.Contains(err.Error(), "marginals.ages.target") {
 				t.Errorf("%d respondents, ±%g: %v", respondents, margin/2, err)
 			}
 		}
@@ -149,24 +152,33 @@ func TestTooManyCategoriesToAddUp(t *testing.T) {
 // TestForgedBandsAreRefused changes the bands of a plan that was written, where the planner does not make it again.
 func TestForgedBandsAreRefused(t *testing.T) {
 	refuseForged(t, bandsText("epsilon: 1, expect: 100000", 2, 100, "ranges: [age]"), forgeries{
-		"as it is":              func(*plan.Measurement, *counted.Reports) {},
-		"keeps more":            func(_ *plan.Measurement, r *counted.Reports) { r.Bands[1].Keep += 1 << 30 },
-		"all in a report":       func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Support = r.Bands[0].Categories },
-		"no support":            func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Support = 0 },
-		"categories":            func(m *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories++; m.Cells++ },
-		"width":                 func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Width = 3 },
-		"order":                 func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0], r.Bands[1] = r.Bands[1], r.Bands[0] },
-		"an impossible chance":  func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Chance = math.MaxInt64 },
-		"chances above 1":       func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Chance = certainty },
-		"a negative chance":     func(_ *plan.Measurement, r *counted.Reports) { r.Chance = -1 },
-		"a chance of 0":         func(_ *plan.Measurement, r *counted.Reports) { r.Bands[1].Chance = 0 },
-		"along nothing":         func(_ *plan.Measurement, r *counted.Reports) { r.Along = "" },
-		"along another column":  func(_ *plan.Measurement, r *counted.Reports) { r.Along = "used" },
-		"along the other one":   func(_ *plan.Measurement, r *counted.Reports) { r.Along = "group" },
-		"no bands":              func(_ *plan.Measurement, r *counted.Reports) { r.Bands = nil },
-		"all answer":            func(_ *plan.Measurement, r *counted.Reports) { r.Chance = 0 },
-		"negative categories":   func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories = -1 },
-		"as many as there are":  func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories = math.MaxInt64 },
+		"as it is":   func(*plan.Measurement, *counted.Reports) {},
+		"keeps more": func(_ *plan.Measurement, r *counted.Reports) { r.Bands[1].Keep += 1 << 30 },
+		"all in a report": func(
+			_ *plan.Measurement, r *counted.Reports) {
+			r.Bands[0].Support = r.Bands[0].Categories
+		},
+		"no support": func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Support = 0 },
+		"categories": func(m *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories++; m.Cells++ },
+		"width":      func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Width = 3 },
+		"order": func(_ *plan.Measurement, r *counted.Reports) {
+			r.Bands[0], r.Bands[1] = r.Bands[1],
+				r.Bands[0]
+		},
+		"an impossible chance": func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Chance = math.MaxInt64 },
+		"chances above 1":      func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Chance = certainty },
+		"a negative chance":    func(_ *plan.Measurement, r *counted.Reports) { r.Chance = -1 },
+		"a chance of 0":        func(_ *plan.Measurement, r *counted.Reports) { r.Bands[1].Chance = 0 },
+		"along nothing":        func(_ *plan.Measurement, r *counted.Reports) { r.Along = "" },
+		"along another column": func(_ *plan.Measurement, r *counted.Reports) { r.Along = "used" },
+		"along the other one":  func(_ *plan.Measurement, r *counted.Reports) { r.Along = "group" },
+		"no bands":             func(_ *plan.Measurement, r *counted.Reports) { r.Bands = nil },
+		"all answer":           func(_ *plan.Measurement, r *counted.Reports) { r.Chance = 0 },
+		"negative categories":  func(_ *plan.Measurement, r *counted.Reports) { r.Bands[0].Categories = -1 },
+		"as many as there are": func(
+			_ *plan.Measurement, r *counted.Reports) {
+			r.Bands[0].Categories = math.MaxInt64
+		},
 		"a part is not counted": func(m *plan.Measurement, _ *counted.Reports) { m.Cells -= 5 },
 	})
 }
@@ -200,7 +212,8 @@ func TestEditedBandsAreRefused(t *testing.T) {
 	}
 	r, _ := p.Measurements[0].Reports()
 	text := string(compiled.Of(p).Bytes())
-	edited := strings.Replace(text, fmt.Sprintf(`"chance": %d`, r.Bands[0].Chance), fmt.Sprintf(`"chance": %d`, r.Bands[0].Chance+1), 1)
+	edited := strings.Replace(text, fmt.Sprintf(`"chance": %d`, r.Bands[0].Chance),
+		fmt.Sprintf(`"chance": %d`, r.Bands[0].Chance+1), 1)
 	if edited == text {
 		t.Fatal("the plan has no such chance")
 	}

@@ -20,7 +20,8 @@ func numbersText(epsilon, marginals string) string {
 		"collect: {answers: {protocol: local, epsilon: " + epsilon + ", expect: 30000}}\ntables:\n  answers:\n" +
 		"    source: {parquet: \"*.parquet\"}\n    collected: answers\n    columns:\n" +
 		"      group: {values: [a, b, c]}\n      many: {type: integer, range: [1, 257]}\n" +
-		"      units: {type: integer, range: [0, 60]}\n      pay: {type: integer, range: [0, 1000000]}\n      one: {type: integer, range: [5, 5]}\n" +
+		"      units: {type: integer, range: [0, 60]}\n      pay: {type: integer, range: [0, 1000000]}\n" +
+		"      one: {type: integer, range: [5, 5]}\n" +
 		"marginals:\n" + marginals
 }
 
@@ -75,7 +76,8 @@ func TestPointsHaveTheLeastError(t *testing.T) {
 				best = points
 			}
 		}
-		t.Logf("ε = %s: %d points, variance %.4f; one bit %.4f", c.epsilon, r.Points, 4*worstResponse(math.Exp(epsilon), best),
+		t.Logf("ε = %s: %d points, variance %.4f; one bit %.4f", c.epsilon, r.Points,
+			4*worstResponse(math.Exp(epsilon), best),
 			4*worstResponse(math.Exp(epsilon), 2))
 		if r.Support == 1 && (r.Points != int64(best) || r.Points != c.points) || r.Of != "units" ||
 			p.Measurements[0].Cells != r.Points || r.Categories != r.Points {
@@ -84,7 +86,8 @@ func TestPointsHaveTheLeastError(t *testing.T) {
 		want := 60 * math.Sqrt(worstResponse(math.Exp(epsilon), int(r.Points))/30_000)
 		mean, sum := p.Tables[0].Figures[0].Quality, p.Tables[0].Figures[1].Quality
 		if !isRoundedUp(mean.StandardError, want) || !isRoundedUp(mean.Margin, normal95*want) ||
-			!isRoundedUp(sum.StandardError, 30_000*want) || mean.Rows != 30_000 || p.Tables[0].Statistics[0].Margin != 0 {
+			!isRoundedUp(sum.StandardError, 30_000*want) || mean.Rows != 30_000 ||
+			p.Tables[0].Statistics[0].Margin != 0 {
 			t.Errorf("ε = %s: %+v, %+v, want standard error %g", c.epsilon, mean, sum, want)
 		}
 	}
@@ -127,7 +130,8 @@ func TestNumbersAndValuesOfOneColumn(t *testing.T) {
 
 // TestEditedNumbersAreRefused changes what a plan says of the numbers that devices round.
 func TestEditedNumbersAreRefused(t *testing.T) {
-	p := numbersPlan(t, "2", "  average: {by: [], stats: [{mean: units}]}\n  group: {by: [group], stats: [{mean: units}]}\n")
+	p := numbersPlan(t, "2", "  average: {by: [], stats: [{mean: units}]}\n"+
+		"  group: {by: [group], stats: [{mean: units}]}\n")
 	for old, changed := range map[string]string{
 		`"of": "units"`:      `"of": "many"`,
 		`"points": 3`:        `"points": 2`,
@@ -158,7 +162,8 @@ func TestNumbersThatCannotBeAsked(t *testing.T) {
 		"  a: {by: [], stats: [{mean: pay}]}\n":       "a larger step, of at most 65536 values",
 		"  a: {by: [], stats: [{mean: one}]}\n":       "a range of two values at least",
 	} {
-		if _, err := plantest.PlanOfText(t, numbersText("1", marginals)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plantest.PlanOfText(t, numbersText("1", marginals)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", marginals, err, want)
 		}
 	}

@@ -39,9 +39,11 @@ func TestRandomisersOfAPlan(t *testing.T) {
 				}
 				checkSupport(t, what, a, math.Exp(e))
 				s := p.Tables[i].Statistics[0]
-				even, worst := math.Sqrt(a.sampledVariance(1/float64(m.Cells), 30_000)), math.Sqrt(a.worstVariance(30_000))
+				even, worst := math.Sqrt(a.sampledVariance(1/float64(m.Cells), 30_000)),
+					math.Sqrt(a.worstVariance(30_000))
 				if !isRoundedUp(s.StandardError, even) || !isRoundedUp(s.Margin, normal95*worst) {
-					t.Errorf("%s: standard error %g, margin %g, want %g, %g", what, s.StandardError, s.Margin, even, normal95*worst)
+					t.Errorf("%s: standard error %g, margin %g, want %g, %g", what, s.StandardError, s.Margin, even,
+						normal95*worst)
 				}
 			}
 			total, _ := new(big.Rat).SetString(epsilon)
@@ -89,9 +91,11 @@ func TestTargetsOfQuestionsAreMet(t *testing.T) {
 		if target == nil || !isNearly(target.Reached, reached) || reached > margin && !isNearly(reached, margin) {
 			t.Errorf("target ±%g: reached %g, the plan says %+v", margin, reached, target)
 		}
-		if enough := normal95 * math.Sqrt(free[0].worstVariance(100_000)); enough > margin && !isNearly(reached, margin) ||
+		if enough := normal95 * math.Sqrt(free[0].worstVariance(100_000)); enough > margin &&
+			!isNearly(reached, margin) ||
 			enough < margin && all[0].share != free[0].share {
-			t.Errorf("target ±%g: share %g reaches %g; without it %g reaches %g", margin, all[0].share, reached, free[0].share,
+			t.Errorf("target ±%g: share %g reaches %g; without it %g reaches %g", margin, all[0].share, reached,
+				free[0].share,
 				enough)
 		}
 		if math.Abs(all[1].share/all[2].share/(free[1].share/free[2].share)-1) > 1e-9 {

@@ -28,7 +28,8 @@ type textSearch struct {
 // newTextSearch plans a search, and derives from the plan's own numbers how many texts are tried after each question.
 func newTextSearch(t *testing.T, epsilon string, respondents int64, length int) *textSearch {
 	t.Helper()
-	p, err := plantest.PlanOfText(t, textsText(fmt.Sprintf("epsilon: %s, expect: %d", epsilon, respondents), length, latin))
+	p, err := plantest.PlanOfText(t, textsText(fmt.Sprintf("epsilon: %s, expect: %d", epsilon, respondents), length,
+		latin))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,8 @@ func TestTextsAreFoundAsOftenAsPlanned(t *testing.T) {
 		found, covered := s.rates(s.likely, uint64(i))
 		fewer, _ := s.rates(s.likely*9/10, uint64(100+i))
 		t.Logf("ε = %s, %d respondents, at most %d characters: %d have the text: found in %.2f%%, covered in %.2f%% of "+
-			"these; of nine tenths %.2f%%", c.epsilon, c.respondents, c.length, s.likely, 100*found, 100*covered, 100*fewer)
+			"these; of nine tenths %.2f%%", c.epsilon, c.respondents, c.length, s.likely, 100*found, 100*covered,
+			100*fewer)
 		if found < 0.94 || found > 0.97 || fewer >= 0.94 || covered < 0.94 {
 			t.Errorf("found in %.4f, covered in %.4f; of nine tenths found in %.4f", found, covered, fewer)
 		}

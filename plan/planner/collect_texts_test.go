@@ -46,7 +46,8 @@ func TestTextQuestionsOfAPlan(t *testing.T) {
 		{12, 100_000_000, latin, []int64{3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 		{20, 100_000, "ab", []int64{18, 20}},
 	} {
-		p, err := plantest.PlanOfText(t, textsText(fmt.Sprintf("epsilon: 2, expect: %d", c.respondents), c.length, c.alphabet))
+		p, err := plantest.PlanOfText(t, textsText(fmt.Sprintf("epsilon: 2, expect: %d", c.respondents), c.length,
+			c.alphabet))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,8 @@ func TestTextQuestionsOfAPlan(t *testing.T) {
 		for _, s := range r.Prefixes {
 			lengths = append(lengths, s.Length)
 		}
-		if fmt.Sprint(lengths) != fmt.Sprint(c.lengths) || r.Drawn() != certainty || p.Measurements[0].Selection.Kind() != selection.KindTexts ||
+		if fmt.Sprint(lengths) != fmt.Sprint(c.lengths) || r.Drawn() != certainty ||
+			p.Measurements[0].Selection.Kind() != selection.KindTexts ||
 			p.Tables[0].Cells != 0 || p.Measurements[0].Cells != 0 {
 			t.Errorf("%+v: %v, chances add up to %d", c, lengths, r.Drawn())
 		}

@@ -46,7 +46,8 @@ func TestSelectionsEqualTheVectors(t *testing.T) {
 		}
 		var expected map[string]float64
 		var tolerance struct{ Rel float64 }
-		for from, into := range map[*json.RawMessage]any{&v.Inputs: &in, &v.Expected: &expected, &v.Tolerance: &tolerance} {
+		for from, into := range map[*json.RawMessage]any{&v.Inputs: &in, &v.Expected: &expected,
+			&v.Tolerance: &tolerance} {
 			if err := json.Unmarshal(*from, into); err != nil {
 				t.Fatal(err)
 			}
@@ -56,8 +57,10 @@ func TestSelectionsEqualTheVectors(t *testing.T) {
 		}
 		for _, least := range []int64{0, 1, 7} {
 			d := &selection.Groups{
-				Columns: []string{"word"}, Groups: 1, Delta: new(big.Rat).SetFloat64(in.Delta).RatString(), AtLeast: least,
-				Select: budget.Mechanism{Kind: budget.RandomizedResponse, Parameter: new(big.Rat).SetFloat64(in.Epsilon)},
+				Columns: []string{"word"}, Groups: 1, Delta: new(big.Rat).SetFloat64(in.Delta).RatString(),
+				AtLeast: least,
+				Select: budget.Mechanism{Kind: budget.RandomizedResponse,
+					Parameter: new(big.Rat).SetFloat64(in.Epsilon)},
 			}
 			k, err := d.Probabilities()
 			if err != nil {
@@ -108,7 +111,8 @@ func TestThresholdsLetOneUnitThroughWithDelta(t *testing.T) {
 			}
 			// 4000 terms leave a relative error of 1e-12 at the most.
 			if reaches(at) > most*(1+1e-11) || reaches(at-1) <= most*(1-1e-8) {
-				t.Errorf("σ² %d, δ %s: a group of one unit reaches %d with %g, and %d with %g", variance, delta, at, reaches(at),
+				t.Errorf("σ² %d, δ %s: a group of one unit reaches %d with %g, and %d with %g", variance, delta, at,
+					reaches(at),
 					at-1, reaches(at-1))
 			}
 		}
@@ -140,24 +144,28 @@ func TestSelectionsShareTheirDelta(t *testing.T) {
 				found++
 				want := times * int64(map[string]int{"words": groups, "pages": 2}[m.ID])
 				if selected.Groups != want {
-					t.Errorf("%s, %d groups: neighbours differ in %d groups of %s, want %d", neighbours, groups, selected.Groups,
+					t.Errorf("%s, %d groups: neighbours differ in %d groups of %s, want %d", neighbours, groups,
+						selected.Groups,
 						m.ID, want)
 				}
 				delta, _ := new(big.Rat).SetString(selected.Delta)
 				sum.Add(sum, delta.Mul(delta, big.NewRat(want, 1)))
 				for _, step := range selected.Steps() {
 					rho.Add(rho, step.Rho())
-					if step.Kind == budget.DiscreteGaussian && (step.L1.Int64() != want || step.L2Squared.Int64() != want) {
+					if step.Kind == budget.DiscreteGaussian &&
+						(step.L1.Int64() != want || step.L2Squared.Int64() != want) {
 						t.Errorf("noise of a selection is for %s groups, want %d", step.L1, want)
 					}
 				}
-				if kind := selected.Select.Kind; kind == budget.RandomizedResponse && int64(len(selected.Steps())) != want {
+				if kind := selected.Select.Kind; kind == budget.RandomizedResponse &&
+					int64(len(selected.Steps())) != want {
 					t.Errorf("a selection is charged %d times, want %d", len(selected.Steps()), want)
 				}
 			}
 			reserved := big.NewRat(1, 4_000_000)
 			if found != 2 || sum.Cmp(reserved) != 0 || p.Cost.Delta.Cmp(reserved) != 0 {
-				t.Errorf("%s, %d groups: selections have δ = %s of %s", neighbours, groups, sum.RatString(), reserved.RatString())
+				t.Errorf("%s, %d groups: selections have δ = %s of %s", neighbours, groups, sum.RatString(),
+					reserved.RatString())
 			}
 			if rho.Cmp(p.Cost.Rho) > 0 {
 				t.Errorf("%s, %d groups: ρ adds up to more than is charged", neighbours, groups)
@@ -166,8 +174,10 @@ func TestSelectionsShareTheirDelta(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bound, err := loss.EpsilonAt(big.NewRat(3, 4_000_000)); err != nil || bound.Value > 1 || bound.Value < 0.99 {
-				t.Errorf("%s, %d groups: all noise composed has ε = %v at what is left of δ (%v)", neighbours, groups, bound, err)
+			if bound, err := loss.EpsilonAt(big.NewRat(3, 4_000_000)); err != nil || bound.Value > 1 ||
+				bound.Value < 0.99 {
+				t.Errorf("%s, %d groups: all noise composed has ε = %v at what is left of δ (%v)", neighbours, groups,
+					bound, err)
 			}
 			if again, err := compiled.Read(p.Bytes()); err != nil || plantest.Verify(again.Plan()) != nil {
 				t.Errorf("the plan does not read back: %v", err)
@@ -201,12 +211,14 @@ func TestPlansOfGroupsSayTheirChances(t *testing.T) {
 			t.Errorf("chances go from %g to %g", d.Chances[0].Chance, last)
 		}
 		groups := map[string]string{"words": "3 groups", "pages": "2 groups"}[table.Path]
-		if want := "in which a unit counts in " + groups; !strings.Contains(describe.ExpectationOf(language.English, p, table), want) {
+		if want := "in which a unit counts in " +
+			groups; !strings.Contains(describe.ExpectationOf(language.English, p, table), want) {
 			t.Errorf("%q does not say %q", describe.ExpectationOf(language.English, p, table), want)
 		}
 	}
 	if first := p.Tables[1].Discovered.Chances[0].Units; first != 4 ||
-		!strings.Contains(describe.ExpectationOf(language.English, p, p.Tables[1]), "Groups of fewer than 4 units never do.") {
+		!strings.Contains(describe.ExpectationOf(language.English, p, p.Tables[1]),
+			"Groups of fewer than 4 units never do.") {
 		t.Errorf("groups of %d units appear: %q", first, describe.ExpectationOf(language.English, p, p.Tables[1]))
 	}
 	if p.Tables[2].Discovered != nil || !strings.Contains(describe.Method(language.English, p), "2.5e-7 are reserved") {

@@ -30,7 +30,8 @@ func TestMicrodataOfTablesCostNothing(t *testing.T) {
 		}
 		var page strings.Builder
 		if err := describe.Explain(compiled.Of(p), &page); err != nil ||
-			!strings.Contains(page.String(), "they cost nothing: the model is made of 1 table that the release has anyway") ||
+			!strings.Contains(page.String(),
+				"they cost nothing: the model is made of 1 table that the release has anyway") ||
 			strings.Contains(page.String(), "No table tells of") {
 			t.Errorf("%s: %v\n%s", budget, err, page.String())
 		}

@@ -32,7 +32,8 @@ func assessFigures(p *plan.Plan, t *plan.Table, measured map[string]plan.Measure
 		per := max(float64(rows), 1)
 		f.Quality = plan.Quality{
 			Rows: rows, StandardError: budget.RoundUp(math.Sqrt(variance)/per, plan.Significant),
-			Margin: budget.RoundUp(budget.NormalQuantile((1-counted.Confidence)/2)*math.Sqrt(variance)/per, plan.Significant),
+			Margin: budget.RoundUp(budget.NormalQuantile((1-counted.Confidence)/2)*math.Sqrt(variance)/per,
+				plan.Significant),
 		}
 	}
 }

@@ -248,7 +248,8 @@ func forecastFigure(p *compiled.Forecast, t plan.Table, f plan.Figure,
 		if f.Quality.Bins > 0 {
 			out.Fixed = f.Quality.Cell / 2
 		}
-		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * leafPrecision(p, leaf)}}
+		out.Own = []compiled.Rate{{Of: leaf, Factor: workload.Square(f.Quality.Margin-out.Fixed) * leafPrecision(p,
+			leaf)}}
 		return out, true
 	}
 	rows, rest := compiled.ErrorSources(p.Plan.Plan(), t, f, measured)

@@ -185,7 +185,8 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, 11))
 			held := 0
 			for tries := 0; held < settings && tries < 20*settings; tries++ {
-				asked := budget.DecimalNearest(planner.FloatOfRat(planned)*math.Exp((2*random.Float64()-0.8)*math.Log(4)), 3)
+				asked := budget.DecimalNearest(
+					planner.FloatOfRat(planned)*math.Exp((2*random.Float64()-0.8)*math.Log(4)), 3)
 				value, _ := new(big.Rat).SetString(asked)
 				amount, _ := value.Float64()
 				setting := budgetOf(asked, 15+random.IntN(70))
@@ -194,7 +195,8 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", setting, err)
 				}
-				if slices.ContainsFunc(other.Tables, func(table plan.Table) bool { return !sameWays(table, p.Plan.Tables) }) {
+				if slices.ContainsFunc(other.Tables,
+					func(table plan.Table) bool { return !sameWays(table, p.Plan.Tables) }) {
 					continue
 				}
 				held++
@@ -203,8 +205,10 @@ func TestProspectsAreWhatIsPlanned(t *testing.T) {
 					s, known := table.Statistics[0], p.Tables[i]
 					got := deviation(p, known, x)
 					// continuous noise
-					if off := got/s.StandardError - 1; off < -c.optimistic || off > c.cautious+1/(10*s.StandardError*s.StandardError) {
-						t.Errorf("%s: %s has a standard error of %g, and %g is said (%+.2f%%)", setting, table.Path, s.StandardError, got,
+					if off := got/s.StandardError - 1; off < -c.optimistic ||
+						off > c.cautious+1/(10*s.StandardError*s.StandardError) {
+						t.Errorf("%s: %s has a standard error of %g, and %g is said (%+.2f%%)", setting, table.Path,
+							s.StandardError, got,
 							100*off)
 					}
 					for _, f := range known.Figures {
@@ -275,7 +279,8 @@ func TestProspectsBeginAtThePlan(t *testing.T) {
 		}
 		for i, table := range p.Plan.Tables {
 			planned := table.Statistics[0].StandardError
-			if got := deviation(p, p.Tables[i], x); got < planned*(1-1e-6) || got > planned*(1.01+1/(10*planned*planned)) {
+			if got := deviation(p, p.Tables[i], x); got < planned*(1-1e-6) ||
+				got > planned*(1.01+1/(10*planned*planned)) {
 				t.Errorf("%s: %s has a standard error of %g, and %g is said", c.budget, table.Path, planned, got)
 			}
 		}

@@ -20,7 +20,8 @@ func BenchmarkPredict(b *testing.B) {
 			by += fmt.Sprintf("c%d, ", i)
 		}
 		p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml",
-			Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\n"+
+			Text: fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n"+
+				"budget: %s\n"+
 				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {m: {every: %s, by: [%s]}}\n", of.budget,
 				columns, of.every, by)})
 		if err != nil {

@@ -73,7 +73,8 @@ func judge(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
 		return false, fmt.Errorf("judging the plan a second time: %w", err)
 	case second.Delta-second.Error > d*(1+1e-9):
 		return false, fmt.Errorf(
-			"the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, please report this", d, second.Delta)
+			"the two accountants disagree: the plan has δ = %g by one of them, %g by the other: nothing was planned, "+
+				"please report this", d, second.Delta)
 	}
 	return second.Delta+second.Error <= d*(1+decisive), nil
 }

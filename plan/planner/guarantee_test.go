@@ -33,7 +33,8 @@ func TestJudge(t *testing.T) {
 		{"enough", []budget.Mechanism{four}, "1", "4e-6", true, ""},
 		{"too little", []budget.Mechanism{four}, "1", "2e-6", false, "the two accountants disagree"},
 		{"beyond floats", []budget.Mechanism{of(budget.DiscreteGaussian, "95961130", 1),
-			of(budget.DiscreteLaplace, "28/1000000", 32), of(budget.DiscreteLaplace, "28/1000000", 32)}, "2000000", "1e-6",
+			of(budget.DiscreteLaplace, "28/1000000", 32), of(budget.DiscreteLaplace, "28/1000000", 32)}, "2000000",
+			"1e-6",
 			false, ""},
 	} {
 		epsilon, _ := new(big.Rat).SetString(c.epsilon)

@@ -79,7 +79,8 @@ func TestImpossibleCellsAreThoseWithoutRows(t *testing.T) {
 					if name != "" {
 						column, level, _ := strings.Cut(name, ".")
 						c := attributes.Counted(r.Table("t"), spec.Attribute{Column: column, Level: level})
-						q.Factors = append(q.Factors, plan.Factor{Attribute: c.Column, Level: c.Level, Basis: plan.Identity})
+						q.Factors = append(q.Factors, plan.Factor{Attribute: c.Column, Level: c.Level,
+							Basis: plan.Identity})
 					}
 				}
 				want := withoutRows(t, r, q, rules)
@@ -148,7 +149,8 @@ func withoutRows(t *testing.T, r *spec.Release, q plan.Query, rules []func(age, 
 // A table with impossible cells is measured by itself; its errors are those of its possible cells, and what it takes is
 // not put together with others.
 func TestTablesWithImpossibleCellsStandAlone(t *testing.T) {
-	const marginals = "  kinds: {by: [kind]}\n  sizes: {by: [size.half, age.pair]}\n  both: {by: [kind, age]}\n  ages: {by: [age]}\n  total: {by: []}"
+	const marginals = "  kinds: {by: [kind]}\n  sizes: {by: [size.half, age.pair]}\n  both: {by: [kind, age]}\n" +
+		"  ages: {by: [age]}\n  total: {by: []}"
 	for _, budget := range []string{"{rho: 1}", "{epsilon: 1}", "{epsilon: 1, delta: 1e-9}"} {
 		for _, neighbours := range []string{"add-remove", "replace"} {
 			p, err := planner.New(homes(t, budget, neighbours, marginals))
@@ -210,7 +212,8 @@ func TestDefinitionOfAMeasurementHoldsWhatIsImpossible(t *testing.T) {
 func TestTableOfImpossibleCellsAlone(t *testing.T) {
 	text := strings.NewReplacer("BUDGET", "{rho: 1}", "NEIGHBOURS", "add-remove", "MARGINALS",
 		"  sizes: {by: [size]}\n  kinds: {by: [kind]}",
-		"{where: {size: 4}, rows: drop}", "{where: {kind: [a, b]}}\n  - {where: {kind: c}, rows: drop}").Replace(homeSpec)
+		"{where: {size: 4}, rows: drop}",
+		"{where: {kind: [a, b]}}\n  - {where: {kind: c}, rows: drop}").Replace(homeSpec)
 	r, err := spec.Parse(spec.Source{Name: "homes.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -258,11 +261,13 @@ func TestDerivedColumnsAreCountedByTheirOrigins(t *testing.T) {
 		}
 	}
 	const says = "marginal every leaves out 1 subset with both pair and age.odd: both come from one column"
-	if !slices.ContainsFunc(describe.Warnings(language.English, p.Plan()), func(w string) bool { return strings.Contains(w, says) }) {
+	if !slices.ContainsFunc(describe.Warnings(language.English, p.Plan()),
+		func(w string) bool { return strings.Contains(w, says) }) {
 		t.Errorf("warnings %q, expected %q", describe.Warnings(language.English, p.Plan()), says)
 	}
 	two, err := planner.New(homes(t, "{rho: 1}", "add-remove", "  a: {by: [pair, kind]}\n  b: {by: [kind, age.pair]}"))
-	if err != nil || !slices.Contains(describe.Warnings(language.English, two.Plan()), "a and b show the same cells: drop one") {
+	if err != nil || !slices.Contains(describe.Warnings(language.English, two.Plan()),
+		"a and b show the same cells: drop one") {
 		t.Errorf("%v, warnings %q", err, describe.Warnings(language.English, two.Plan()))
 	}
 	loss, err := describe.StatedLoss(two)
@@ -314,8 +319,10 @@ func TestDifferenceOfRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, says := range []string{
-		"t: no row has size = 4: such a row is left out before anything is bounded or counted → such a row stops the run, and nothing is spent",
-		"t: no row has age.pair = 0–1 or 2–3 with kind = a: gone", "t: no row has age.pair = 0–1 or 2–3 with kind = b: new",
+		"t: no row has size = 4: such a row is left out before anything is bounded or counted → such a row stops the " +
+			"run, and nothing is spent",
+		"t: no row has age.pair = 0–1 or 2–3 with kind = a: gone",
+		"t: no row has age.pair = 0–1 or 2–3 with kind = b: new",
 	} {
 		if !strings.Contains(page.String(), says) {
 			t.Errorf("no %q in\n%s", says, page.String())

@@ -39,7 +39,8 @@ func refusePublicShares(p *plan.Plan) error {
 			continue
 		}
 		return workload.LocateFault(p.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "stats",
-			Message: fmt.Sprintf("the counts of table %s are public figures, of invariant %s, and so is %s: nothing has to be measured for it",
+			Message: fmt.Sprintf("the counts of table %s are public figures, of invariant %s, and so is %s: nothing "+
+				"has to be measured for it",
 				t.Path, t.Invariant, t.Figures[at].Name),
 			Expected: "statistics without shares: divide the public figures"})
 	}
@@ -60,7 +61,8 @@ func checkInvariants(p *plan.Plan) error {
 		for cell, impossible := range mask.Cells() {
 			if impossible && i.Counts[cell] > 0 {
 				return workload.LocateFault(p.Release(), "invariants."+i.Name,
-					&workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s where `impossible` says that no row can be: %s",
+					&workload.Fault{Key: "", Message: fmt.Sprintf("invariant %s has %s where `impossible` says that "+
+						"no row can be: %s",
 						i.Name, budget.Plural(i.Counts[cell], "row"), cellText(confidential, i.By, cell)),
 						Expected: "0 there, or another entry under `impossible`"})
 			}

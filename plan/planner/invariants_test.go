@@ -36,10 +36,13 @@ func TestFittingOrderWithInvariants(t *testing.T) {
 		"with what cannot be": {masked + "invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}",
 			[]string{"b, c", "c, d"}, []string{" on ", "b on ", "b×c on b", "d on ", "c×d on c, d"}},
 		"two, put together": {masked +
-			"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}, j: {by: [d], values: {k: 5, l: 1}}}", []string{"b, c, d"},
+			"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}, j: {by: [d], values: {k: 5, l: 1}}}",
+			[]string{"b, c, d"},
 			[]string{" on ", "b on ", "d on ", "b×d on b, d", "b×c×d on b×d"}},
 		"what cannot be, of no rows": {
-			"impossible: [{where: {b: x, d: k}}]\ninvariants: {i: {by: [b], values: {x: 0, y: 2, z: 4}}, j: {by: [d], values: {k: 5, l: 1}}}", []string{"b, c, d"}, []string{" on ", "b on ", "d on ", "b×d on b, d", "b×c×d on b×d"}},
+			"impossible: [{where: {b: x, d: k}}]\ninvariants: {i: {by: [b], values: {x: 0, y: 2, z: 4}}, j: {by: " +
+				"[d], values: {k: 5, l: 1}}}", []string{"b, c, d"}, []string{" on ", "b on ", "d on ", "b×d on b, d",
+				"b×c×d on b×d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rest := c.rest + "\n"
@@ -73,34 +76,46 @@ func TestInvariantRefusals(t *testing.T) {
 			[]string{"invariants.i",
 				"invariant i has 7 rows where `impossible` says that no row can be: b = x with c = p with d = k"}},
 		"no cell in any table": {
-			"impossible: [{where: {b: x, c: p}}, {where: {b: x, c: q}}]\ninvariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n", "marginals: {x: {by: [b, c], budget: m}, y: {by: [c], budget: t}}\n",
+			"impossible: [{where: {b: x, c: p}}, {where: {b: x, c: q}}]\n" +
+				"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n", "marginals: {x: {by: [b, c], budget: m}, " +
+				"y: {by: [c], budget: t}}\n",
 			[]string{"invariants.i", "invariant i has 1 row for which `impossible` leaves no cell in table x"}},
 		"no cell in two tables": {
-			"impossible: [{where: {b: x, c: p}}, {where: {c: q, d: [k, l]}}]\ninvariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n", "marginals: {x: {by: [b, c], budget: m}, y: {by: [c, d], budget: t}}\n",
+			"impossible: [{where: {b: x, c: p}}, {where: {c: q, d: [k, l]}}]\n" +
+				"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n", "marginals: {x: {by: [b, c], budget: m}, " +
+				"y: {by: [c, d], budget: t}}\n",
 			[]string{"invariants.i", "invariant i has 1 row for which `impossible` leaves no cell in table x"}},
 		"zeros where they cross": {
-			"impossible: [{where: {b: x, d: k}}]\ninvariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}, j: {by: [d], values: {k: 5, l: 1}}}\n", "marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
+			"impossible: [{where: {b: x, d: k}}]\ninvariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}, j: {by: " +
+				"[d], values: {k: 5, l: 1}}}\n",
+			"marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
 			[]string{"marginals.x", "has impossible cells where what invariants and others say of it crosses"}},
 		"shares of public figures": {"invariants: {i: {by: [b, c], from: bc.csv}}\n",
 			"marginals: {x: {by: [b], stats: [count, share], budget: m}, y: {by: [c], budget: t}}\n",
 			[]string{"marginals.x.stats", "the counts of table x are public figures, of invariant i, and so is share"}},
-		"a circle": {"invariants: {i: {by: [b, c], from: bc.csv}, j: {by: [c, d], from: cd.csv}, k: {by: [d, b], from: db.csv}}\n", "marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
+		"a circle": {"invariants: {i: {by: [b, c], from: bc.csv}, j: {by: [c, d], from: cd.csv}, k: {by: [d, b], " +
+			"from: db.csv}}\n", "marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
 			[]string{"marginals.x", "crosses others, or invariants, in a circle"}},
 		"microdata": {"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n",
-			"synthetic: {t: {by: [b, c, d, e]}}\nmarginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], budget: m}, y: {by: [b, c, e], budget: m}, z: {by: [b, d, e], budget: m}}\n",
+			"synthetic: {t: {by: [b, c, d, e]}}\nmarginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], " +
+				"budget: m}, y: {by: [b, c, e], budget: m}, z: {by: [b, d, e], budget: m}}\n",
 			[]string{"invariants.i", "which keep to no public figure but their number of rows"}},
 		"microdata of a chosen number of rows": {"",
-			"synthetic: {t: {by: [b, c, d, e], rows: 1000}}\nmarginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], budget: m}, y: {by: [b, c, e], budget: m}, z: {by: [b, d, e], budget: m}}\n",
+			"synthetic: {t: {by: [b, c, d, e], rows: 1000}}\n" +
+				"marginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], budget: m}, y: {by: [b, c, e], " +
+				"budget: m}, z: {by: [b, d, e], budget: m}}\n",
 			[]string{"synthetic.t.rows", "would all add up to the 1000 rows that `rows` asks for", "rows: noisy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{
-				"i.csv":  "b,c,d,count\nx,p,k,7\nx,p,l,0\nx,q,k,0\nx,q,l,0\ny,p,k,0\ny,p,l,0\ny,q,k,0\ny,q,l,0\nz,p,k,0\nz,p,l,0\nz,q,k,0\nz,q,l,0\n",
+				"i.csv": "b,c,d,count\nx,p,k,7\nx,p,l,0\nx,q,k,0\nx,q,l,0\ny,p,k,0\ny,p,l,0\ny,q,k,0\ny,q,l,0\n" +
+					"z,p,k,0\nz,p,l,0\nz,q,k,0\nz,q,l,0\n",
 				"bc.csv": "b,c,count\nx,p,1\nx,q,0\ny,p,0\ny,q,1\nz,p,0\nz,q,0\n",
 				"cd.csv": "c,d,count\np,k,1\np,l,0\nq,k,0\nq,l,1\n",
 				"db.csv": "d,b,count\nk,x,0\nl,x,1\nk,y,1\nl,y,0\nk,z,0\nl,z,0\n",
 			}
-			_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: plain(c.rest, c.marginals), Files: files})
+			_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: plain(c.rest, c.marginals),
+				Files: files})
 			if err == nil {
 				t.Fatal("it has a plan")
 			}
@@ -143,8 +158,11 @@ func TestInvariantsAcrossChains(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: add-remove}\nbudget: {rho: 1}\n" +
-				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {d: {values: [a, b, c, e], levels: {urban: {u: [a, b], r: [c, e]}, kind: {k: [a], l: [b, c, e]}, east: {a: [a], bc: [b, c], e: [e]}, west: {a: [a], be: [b, e], c: [c]}}}, sex: {values: [f, m]}}}}\n" +
-				"marginals: {" + c.marginals + "}\ninvariants: {" + c.invariants + "}\npublish: {integers: consistent}\n"
+				"tables: {t: {source: {csv: t.csv}, unit: row, columns: {d: {values: [a, b, c, e], levels: {urban: " +
+				"{u: [a, b], r: [c, e]}, kind: {k: [a], l: [b, c, e]}, east: {a: [a], bc: [b, c], e: [e]}, west: {a: " +
+				"[a], be: [b, e], c: [c]}}}, sex: {values: [f, m]}}}}\n" +
+				"marginals: {" + c.marginals + "}\ninvariants: {" + c.invariants +
+				"}\npublish: {integers: consistent}\n"
 			_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text,
 				Files: map[string]string{"us.csv": "d.urban,sex,count\nu,f,10\nu,m,10\nr,f,0\nr,m,0\n"}})
 			if (err == nil) != (c.want == nil) {
@@ -195,7 +213,9 @@ func TestPlansSayWhatIsPublic(t *testing.T) {
 	if s := p.Synthetic[0]; s.Rows != 30 || s.RowsOf != "totals" {
 		t.Errorf("%d rows of microdata, of %q", s.Rows, s.RowsOf)
 	}
-	if got := describe.Guarantee(language.English, p); !strings.HasSuffix(got, " Also given away, as public figures for which no data were read: totals (the rows of t by b × a, 8 figures, from totals.csv); more (the number of rows of t, from the spec).") {
+	if got := describe.Guarantee(language.English, p); !strings.HasSuffix(got, " Also given away, as public figures "+
+		"for which no data were read: totals (the rows of t by b × a, 8 figures, from totals.csv); more (the number "+
+		"of rows of t, from the spec).") {
 		t.Error(got)
 	}
 	if again, err := compiled.Read(p.Bytes()); err != nil || !bytes.Equal(again.Bytes(), p.Bytes()) ||

@@ -61,16 +61,20 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 		return page.String()
 	}
 	page, silent := pageOf("auto", "aim"),
-		"Before you sign: nothing will show how many rows of persons are left out because their unit has no row in households."
+		"Before you sign: nothing will show how many rows of persons are left out because their unit has no row in "+
+			"households."
 	for _, line := range []string{
 		silent,
 		"\n  persons is how many rows of persons belong to a row, 0 to 4.\n",
 		"Microdata of households: tenure, area, persons; as many rows as the noisy total says\n",
 		"Microdata of persons: sex, age; as many rows as the rows of households say\n",
-		"  Each row belongs to one of households and is drawn given its columns, here called households.tenure, households.area, households.persons; the last is how many rows of persons it has, at most 4.\n",
-		"  Rows of persons whose unit has no row in households that is counted are left out before the rows of a unit are bounded, of all that is counted of persons.\n",
+		"  Each row belongs to one of households and is drawn given its columns, here called households.tenure, " +
+			"households.area, households.persons; the last is how many rows of persons it has, at most 4.\n",
+		"  Rows of persons whose unit has no row in households that is counted are left out before the rows of a " +
+			"unit are bounded, of all that is counted of persons.\n",
 		"  Method aim, chosen by what is public: the 18 sets of one to three columns have 286 cells to count",
-		"  As rows are drawn given a row of households, all of its columns that columns of persons which hang together depend on are in one of these tables.\n",
+		"  As rows are drawn given a row of households, all of its columns that columns of persons which hang " +
+			"together depend on are in one of these tables.\n",
 		"the counts of each of 5 columns",
 		"each round chooses one of 18 sets of one to three columns",
 	} {
@@ -82,7 +86,8 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 	if strings.Contains(page, noise) || !strings.Contains(pageOf("aim", "mst"), noise) {
 		t.Error("nothing warns of a child by aim whose parent is by mst, or that of another")
 	}
-	if page := pageOf("auto", "mst"); !strings.Contains(page, "  Method mst, chosen by what is public: the rows of households are made by it, which knows pairs of their columns") || strings.Contains(page, noise) {
+	if page := pageOf("auto", "mst"); !strings.Contains(page, "  Method mst, chosen by what is public: the rows of "+
+		"households are made by it, which knows pairs of their columns") || strings.Contains(page, noise) {
 		t.Errorf("a child whose parent is by mst has\n%s", page)
 	}
 }
@@ -90,7 +95,8 @@ func TestExplainLinkedMicrodata(t *testing.T) {
 // A public number of persons does not say how many are drawn: the rows of households do.
 func TestInvariantsDoNotNumberChildren(t *testing.T) {
 	text := fmt.Sprintf(plantest.HouseholdsText, "replace", "error", "error", "mst", "mst") +
-		"invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], values: {o: 10, r: 20}}}\n"
+		"invariants: {i: {table: persons, by: [sex], values: {f: 30, m: 20}}, j: {table: households, by: [tenure], " +
+		"values: {o: 10, r: 20}}}\n"
 	p, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)

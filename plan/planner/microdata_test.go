@@ -117,7 +117,8 @@ func TestSizeOfMicrodata(t *testing.T) {
 	for i, cells := range []int64{20, 2, 10} {
 		s := p.Synthetic[0]
 		m, err := adaptive.Answer(p, s, 0, i, nil, s.Noise)
-		if err != nil || m.Cells != cells || m.Mechanism.Parameter.Cmp(s.Noise.Parameter) != 0 || m.Leaf != "microdata" {
+		if err != nil || m.Cells != cells || m.Mechanism.Parameter.Cmp(s.Noise.Parameter) != 0 ||
+			m.Leaf != "microdata" {
 			t.Errorf("pair %d is %+v, %v", i, m, err)
 		}
 	}
@@ -240,9 +241,12 @@ func TestMicrodataThatCannotBePlanned(t *testing.T) {
 			"two columns \"a_label\", of a and of a_label"},
 		{"{rho: 1e-15, " + shares + "}", "a: {values: [p]}, b: {values: [p]}",
 			"microdata of t: a choice among columns gets ρ 1.667e-16, too little"},
-		{"{rho: 1e-60, split: {tables: {rho: 9e-61}, t: 1}}", "a: {values: [p]}, b: {values: [p]}", "param is above 2^100"},
+		{"{rho: 1e-60, split: {tables: {rho: 9e-61}, t: 1}}", "a: {values: [p]}, b: {values: [p]}",
+			"param is above 2^100"},
 	} {
-		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\nsynthetic: {t: {method: mst}}\n", c.budget, c.columns)
+		text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: trip, neighbours: replace}\nbudget: %s\n"+
+			"tables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {tables: {by: []}}\n"+
+			"synthetic: {t: {method: mst}}\n", c.budget, c.columns)
 		_, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml", Text: text})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60s: error %v, expected one with %s", c.columns, err, c.want)
@@ -303,7 +307,8 @@ func TestChangesOfMicrodataAreTold(t *testing.T) {
 		"{budget: microdata, by: [sex, age.half]}":        {"  t: columns: sex, age → sex, age.half"},
 		"{budget: microdata, method: mst}": {"  t: columns: sex, age → sex, age, one", "  t: rounds: 1 → 2",
 			"  t: noise of a pair: σ² = 2 → σ² = 4",
-			"  t: choice of a round: by the exponential mechanism with ε 1.415, ρ 0.25 → by the exponential mechanism with ε 1, ρ 0.125",
+			"  t: choice of a round: by the exponential mechanism with ε 1.415, ρ 0.25 → by the exponential " +
+				"mechanism with ε 1, ρ 0.125",
 			"  t: noise of a column: σ² = 4 → σ² = 6"},
 	} {
 		page := plantest.PageOfDiff(t, before, of(synthetic))
@@ -314,7 +319,8 @@ func TestChangesOfMicrodataAreTold(t *testing.T) {
 		}
 	}
 	none, err := plantest.PlanOfSource(spec.Source{Name: "release.yaml",
-		Text: strings.Replace(strings.Split(before.Source.Text, "synthetic:")[0], "split: {tables: 1/4, microdata: 3/4}",
+		Text: strings.Replace(strings.Split(before.Source.Text, "synthetic:")[0],
+			"split: {tables: 1/4, microdata: 3/4}",
 			"split: {tables: 1}", 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -322,7 +328,8 @@ func TestChangesOfMicrodataAreTold(t *testing.T) {
 	page := plantest.PageOfDiff(t, none, before)
 	for _, line := range []string{"  t: new: as many rows as the noisy total says of sex, age; 1 round, ρ 0.5",
 		"  microdata: new: 75%, ρ = 0.75, for microdata of t",
-		"  method: the ρ of all measurements added up (Bun and Steinke 2016) → the ρ of all measurements and the cap of all rounds of microdata added up"} {
+		"  method: the ρ of all measurements added up (Bun and Steinke 2016) → the ρ of all measurements and the cap " +
+			"of all rounds of microdata added up"} {
 		if !strings.Contains(page, line) {
 			t.Errorf("no line %q in\n%s", line, page)
 		}

@@ -55,7 +55,8 @@ func longestRound(s plan.Synthetic) string {
 func checkName(what, path string) error {
 	for part := range strings.SplitSeq(path, "/") {
 		if len(part) > mostNameBytes {
-			return fmt.Errorf("%s %s needs a file name of %d bytes, and %d is the most: give its columns and levels shorter names", what, path, len(part), mostNameBytes)
+			return fmt.Errorf("%s %s needs a file name of %d bytes, and %d is the most: give its columns and levels "+
+				"shorter names", what, path, len(part), mostNameBytes)
 		}
 	}
 	return nil

@@ -21,7 +21,9 @@ func TestNamesFitIntoFolders(t *testing.T) {
 		"fewer letters, more bytes": {strings.Repeat("界", 30), "", true},
 		"long in a round alone":     {strings.Repeat("a", 90), "synthetic", true},
 	} {
-		text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {rho: 1, split: {a: 1/2, b: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n    columns:\n"
+		text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n" +
+			"budget: {rho: 1, split: {a: 1/2, b: 1/2}}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n" +
+			"    columns:\n"
 		var columns []string
 		for _, end := range []string{"1", "2", "3"} {
 			columns = append(columns, c.column+end)

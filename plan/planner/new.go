@@ -248,7 +248,8 @@ func (d *draftPlan) meetTargets(r *spec.Release, done func(string, *draftPlan)) 
 func (d *draftPlan) bestVariant(r *spec.Release, tighten float64) (best *draftPlan, err error) {
 	var little error
 	for i, how := range d.variants(r) {
-		if how == strategy.LevelsSeparate && (best == nil || !best.needsSeparateLevels() && best.unrequestedNoise() == 0) {
+		if how == strategy.LevelsSeparate &&
+			(best == nil || !best.needsSeparateLevels() && best.unrequestedNoise() == 0) {
 			continue
 		}
 		trial, err := d.planVariant(r, tighten, how)

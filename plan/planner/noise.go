@@ -64,7 +64,8 @@ func otherDrafts(r, inner *spec.Release, wanted func(law compiled.NoiseLaw) bool
 			continue
 		}
 		rough := law.Kind.Pure() // whose composition takes long
-		d, err := (&draftPlan{about: rough}).planMeasurements(r, withNoise(inner, law.Requested), func(string, *draftPlan) {})
+		d, err := (&draftPlan{about: rough}).planMeasurements(r, withNoise(inner, law.Requested),
+			func(string, *draftPlan) {})
 		out = append(out, otherDraft{law, d, err})
 	}
 	return out

@@ -46,7 +46,8 @@ var noisyReleases = []struct{ name, budget, marginals string }{
 	{"one table", "", "{x: {by: [sex]}}"},
 	{"two groups", "", "{x: {by: [sex, kind]}, y: {by: [age]}}"},
 	{"pairs", "", "{x: {every: [1, 2], by: [sex, kind, age]}}"},
-	{"pairs, the least sum", ", minimise: sum", "{x: {every: [1, 2], by: [sex, kind, age]}, y: {by: [kind], weight: 9}}"},
+	{"pairs, the least sum", ", minimise: sum",
+		"{x: {every: [1, 2], by: [sex, kind, age]}, y: {by: [kind], weight: 9}}"},
 	{"pairs, the largest", ", minimise: largest", "{x: {every: [1, 2], by: [sex, kind, age]}}"},
 	{"levels", "", "{x: {by: [age.half, sex]}, y: {by: [age]}, z: {by: [age.odd]}}"},
 	{"sums along a column", "", "{x: {by: [age], cumulative: [age]}, y: {by: [kind, sex]}}"},
@@ -66,7 +67,8 @@ var noisyReleases = []struct{ name, budget, marginals string }{
 	{"chosen cells", "", "{x: {by: [age, kind], top: 5}, y: {by: [sex]}}"},
 	{"groups that nobody listed", "", "{x: {by: [word], stats: [units], per_unit: {groups: 1}}, y: {by: [sex]}}"},
 	{"microdata", ", split: {a: 1/2, m: 1/2}",
-		"{x: {by: [sex], budget: a}, y: {by: [age], budget: a}}\nsynthetic: {t: {budget: m, by: [sex, kind, age], rows: 1000}}"},
+		"{x: {by: [sex], budget: a}, y: {by: [age], budget: a}}\n" +
+			"synthetic: {t: {budget: m, by: [sex, kind, age], rows: 1000}}"},
 }
 
 func noisyPlan(t *testing.T, neighbours, budget, marginals string) (*plan.Plan, error) {
@@ -133,7 +135,8 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 				charge, _ := with.Cost.Rho.Float64()
 				stated, err := strconv.ParseFloat(other.Charge, 64)
 				if err != nil || stated < charge*(1-near) || stated > charge*(1+1e-3+near) {
-					t.Errorf("%s, %s, noise %q: %s would be charged %q, its plan is charged %v", c.name, neighbours, law, other.Noise,
+					t.Errorf("%s, %s, noise %q: %s would be charged %q, its plan is charged %v", c.name, neighbours,
+						law, other.Noise,
 						other.Charge, charge)
 				}
 				ratio := sharedErrorOf(with) / sharedErrorOf(p)
@@ -141,12 +144,14 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 					ratio = 0
 				}
 				if math.Abs(other.Error-ratio) > ratio*(5e-4+near) {
-					t.Errorf("%s, %s, noise %q: %s would have %v times the error, its plan has %v", c.name, neighbours, law,
+					t.Errorf("%s, %s, noise %q: %s would have %v times the error, its plan has %v", c.name, neighbours,
+						law,
 						other.Noise, other.Error, ratio)
 				}
 				if other.Partly != slices.ContainsFunc(with.Strategies,
 					func(s strategy.Group) bool { return s.Noise != other.Noise }) {
-					t.Errorf("%s, %s, noise %q: %s for some tables only: %v", c.name, neighbours, law, other.Noise, other.Partly)
+					t.Errorf("%s, %s, noise %q: %s for some tables only: %v", c.name, neighbours, law, other.Noise,
+						other.Partly)
 				}
 				said[string(law)]++
 			}
@@ -158,9 +163,11 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 		// The plan without a law says of each that gives another plan what it would give.
 		for _, law := range compiled.EitherNoise {
 			differs := !slices.Equal(kindsOf(plans[""]), kindsOf(plans[law.Requested]))
-			says := slices.ContainsFunc(plans[""].OtherNoise, func(o strategy.OtherNoise) bool { return o.Noise == law.Kind })
+			says := slices.ContainsFunc(plans[""].OtherNoise,
+				func(o strategy.OtherNoise) bool { return o.Noise == law.Kind })
 			if says != differs {
-				t.Errorf("%s, %s: %s noise changes the plan: %v, and the plan speaks of it: %v", c.name, neighbours, law.Requested,
+				t.Errorf("%s, %s: %s noise changes the plan: %v, and the plan speaks of it: %v", c.name, neighbours,
+					law.Requested,
 					differs, says)
 			}
 		}
@@ -173,7 +180,8 @@ func TestOtherNoiseIsWhatItsPlanHas(t *testing.T) {
 // TestOtherNoiseIsComposedAsItsPlanIs: Gaussian noise whose composition is a little more than one Gaussian's, so that a
 // rough composition is off by a thousandth.
 func TestOtherNoiseIsComposedAsItsPlanIs(t *testing.T) {
-	const marginals = "{m0: {by: [sex], budget: l0}, m1: {by: [kind], budget: l1, weight: 1/3, ranges: [kind]}, m2: {by: [sex, age.third], budget: l0, ranges: [age.third]}, m3: {by: [kind], budget: l1, weight: 100}}"
+	const marginals = "{m0: {by: [sex], budget: l0}, m1: {by: [kind], budget: l1, weight: 1/3, ranges: [kind]}, m2: " +
+		"{by: [sex, age.third], budget: l0, ranges: [age.third]}, m3: {by: [kind], budget: l1, weight: 100}}"
 	const split = ", split: {l0: 1/2, l1: 1/2}}"
 	p := plantest.CrossedPlan(t, "add-remove", "{epsilon: 1, delta: 1e-9"+split, 3, marginals)
 	with := plantest.CrossedPlan(t, "add-remove", "{epsilon: 1, delta: 1e-9, noise: gaussian"+split, 3, marginals)
@@ -198,8 +206,9 @@ func kindsOf(p *plan.Plan) []budget.Kind {
 // the page names; and no table is worse than by itself with an equal share, of the same noise.
 func TestNoiseIsAsAsked(t *testing.T) {
 	kept := map[string]string{
-		"sums and levels, the least sum": "x, y (sums along a column of several levels)", "chosen cells": "x (chosen cells)",
-		"microdata": "microdata of t (rounds)",
+		"sums and levels, the least sum": "x, y (sums along a column of several levels)",
+		"chosen cells":                   "x (chosen cells)",
+		"microdata":                      "microdata of t (rounds)",
 	}
 	shown := map[string]map[string]float64{"sums along a column": {"x": 13.0 / 2}, "ranges": {"x": 14.0 / 3},
 		"ranges of many": {"x": 303.0 / 3}, "sums and levels": {"x": 13.0 / 2}}
@@ -229,13 +238,15 @@ func TestNoiseIsAsAsked(t *testing.T) {
 			if want == "" && strings.Contains(page, says) || want != "" && !strings.Contains(page, says+want+".\n") {
 				t.Errorf("%s, noise %s: the page does not say %q:\n%s", c.name, law.Requested, want, page)
 			}
-			if strings.Contains(c.budget, "minimise") || c.name == "chosen cells" || strings.HasPrefix(c.name, "groups") {
+			if strings.Contains(c.budget, "minimise") || c.name == "chosen cells" ||
+				strings.HasPrefix(c.name, "groups") {
 				continue
 			}
 			worst, path := plantest.WorstRatio(t, p,
 				func(table plan.Table) float64 { return max(1, shown[c.name][table.Marginal]) })
 			if worst > 1.001 && c.name != "sums and means" && c.name != "quantiles" { // whose parts have a share of the leaf too
-				t.Errorf("%s, noise %s: %s has %v times the error of an equal share", c.name, law.Requested, path, worst)
+				t.Errorf("%s, noise %s: %s has %v times the error of an equal share", c.name, law.Requested, path,
+					worst)
 			}
 		}
 	}
@@ -317,7 +328,8 @@ func TestOtherNoiseMayNotBePossible(t *testing.T) {
 			p.OtherNoise[0].Why.String() != c.want {
 			t.Errorf("%s: the plan says %+v", c.marginals, p.OtherNoise)
 		}
-		if page := plantest.PageOf(t, p); !strings.Contains(page, "\nGaussian noise for every table is not possible: "+c.want+
+		if page := plantest.PageOf(t, p); !strings.Contains(page, "\nGaussian noise for every table is not possible: "+
+			c.want+
 			".\n") {
 			t.Errorf("%s: the page does not say so:\n%s", c.marginals, page)
 		}

@@ -33,7 +33,8 @@ func TestSensitivityIsTheWorstShift(t *testing.T) {
 			l1, l2 := worst([][]int64{make([]int64, cells)}, units)
 			got := sensitivityOfRows(spec.AddRemove, k, cells)
 			if got.L1.Int64() != l1 || got.L2Squared.Int64() != l2 {
-				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got.L1, got.L2Squared, l1,
+				t.Errorf("add-remove, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got.L1,
+					got.L2Squared, l1,
 					l2)
 			}
 			l1, l2 = worst(units, units)
@@ -41,7 +42,8 @@ func TestSensitivityIsTheWorstShift(t *testing.T) {
 			got = sensitivityOfRows(spec.Replace, k, cells)
 			assertReached(t, got.Shifts, got.L1, got.L2Squared)
 			if got.L1.Int64() != l1 || got.L2Squared.Int64() != l2 {
-				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got.L1, got.L2Squared, l1, l2)
+				t.Errorf("replace, %d rows, %d cells: claimed %v, %v; worst shift %d, %d", k, cells, got.L1,
+					got.L2Squared, l1, l2)
 			}
 		}
 	}
@@ -121,8 +123,10 @@ func TestBudgetIsKeptExactly(t *testing.T) {
 				total.Add(total, cost)
 			}
 			for _, l := range p.Leaves {
-				if amount := amountOf(l.Amount); spent[l.Path].Cmp(amount) > 0 || plantest.TooLittle(spent[l.Path], amount) {
-					t.Errorf("%s %s: leaf %s spends %s of %s", b, n, l.Path, spent[l.Path].FloatString(12), amount.FloatString(12))
+				if amount := amountOf(l.Amount); spent[l.Path].Cmp(amount) > 0 ||
+					plantest.TooLittle(spent[l.Path], amount) {
+					t.Errorf("%s %s: leaf %s spends %s of %s", b, n, l.Path, spent[l.Path].FloatString(12),
+						amount.FloatString(12))
 				}
 			}
 			if amount := amountOf(p.Cost); total.Cmp(amount) > 0 {
@@ -191,9 +195,11 @@ func TestSamePlanSameBytes(t *testing.T) {
 // A plan of an earlier format names the version that reads it; of one that nobody knows, the version that made it.
 func TestPlansOfOtherFormatsNameTheirVersion(t *testing.T) {
 	for format, says := range map[string]string{
-		"dprelease.plan/2": "use dprelease 0.2.0 or,", "dprelease.plan/9": "use the version of dprelease that made it or,",
+		"dprelease.plan/2": "use dprelease 0.2.0 or,",
+		"dprelease.plan/9": "use the version of dprelease that made it or,",
 	} {
-		if _, err := plan.Read([]byte(`{"format": "` + format + `"}`)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := plan.Read([]byte(`{"format": "` + format + `"}`)); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
@@ -315,7 +321,8 @@ func TestRefusals(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	p := plantest.PlanOf(t, "add-remove", "{epsilon: 1}", "{id: who, max_rows: 1}",
 		"{x: {by: [sex]}, y: {every: [1], by: [sex, age]}}")
-	if len(describe.Warnings(language.English, p)) != 1 || !strings.Contains(describe.Warnings(language.English, p)[0], "x and y/sex show the same cells: drop one") {
+	if len(describe.Warnings(language.English, p)) != 1 ||
+		!strings.Contains(describe.Warnings(language.English, p)[0], "x and y/sex show the same cells: drop one") {
 		t.Errorf("warnings %q", describe.Warnings(language.English, p))
 	}
 }
@@ -329,11 +336,13 @@ func TestExplain(t *testing.T) {
 			"{x: {by: [sex], budget: a}, y: {by: [age], budget: b}}"),
 		"approximate": plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9}", "row", "{total: {by: []}}"),
 		"residuals": plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 1/4, b: 3/4}}", "{id: who, max_rows: 2}",
-			"{x: {every: [1, 2], by: [sex, age], budget: a, weight: 3}, y: {by: [sex, age.half], budget: b}, all: {by: [], budget: b}, z: {by: [sex, age], budget: b, weight: 1/2}}"),
+			"{x: {every: [1, 2], by: [sex, age], budget: a, weight: 3}, y: {by: [sex, age.half], budget: b}, all: "+
+				"{by: [], budget: b}, z: {by: [sex, age], budget: b, weight: 1/2}}"),
 		"many": plantest.PlanOfFile(t, filepath.Join(testkit.Root(t), "examples", "adult", "release.yaml")),
 		"microdata-zcdp": plantest.PlanOf(t, "replace", "{rho: 1/8, split: {a: 25%, b: 3/4}}", "{id: who, max_rows: 3}",
 			"{x: {by: [sex], budget: a}}\nsynthetic: {t: {budget: b, rows: 60000, method: mst, by: [sex, age.half, count]}}"),
-		"microdata-approximate": plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {a: 1/2, t: 1/2}}", "row",
+		"microdata-approximate": plantest.PlanOf(t, "add-remove", "{epsilon: 1, delta: 1e-9, split: {a: 1/2, t: 1/2}}",
+			"row",
 			"{x: {by: [sex], budget: a}, y: {by: [age], budget: a}}\nsynthetic: {t: {}}"),
 	} {
 		var b bytes.Buffer

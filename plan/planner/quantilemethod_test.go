@@ -18,8 +18,10 @@ import (
 // quantilesPlan plans quantiles of a column of integers from 0 on, of one group a table of two cells.
 func quantilesPlan(t *testing.T, budget, last, stats string) *plan.Plan {
 	t.Helper()
-	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\ntables: {t: {source: {csv: t.csv}, unit: row, "+
-		"columns: {a: {values: [x, y]}, pay: {type: integer, range: [0, %s]}}}}\nmarginals: {m: {by: [a], stats: [count, %s]}}\n", budget, last, stats)
+	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\n"+
+		"tables: {t: {source: {csv: t.csv}, unit: row, "+
+		"columns: {a: {values: [x, y]}, pay: {type: integer, range: [0, %s]}}}}\n"+
+		"marginals: {m: {by: [a], stats: [count, %s]}}\n", budget, last, stats)
 	return plantest.Must(plantest.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: text}))(t)))(t)
 }
 
@@ -58,7 +60,8 @@ func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 	var page strings.Builder
 	if err := describe.Explain(compiled.Of(p), &page); err != nil ||
 		!strings.Contains(page.String(),
-			"m/pay_quantiles: read from noisy counts of rows by 21 bins of pay, one for each value. If they were drawn instead, quantiles would be within ±") {
+			"m/pay_quantiles: read from noisy counts of rows by 21 bins of pay, one for each value. If they were "+
+				"drawn instead, quantiles would be within ±") {
 		t.Errorf("the page does not say how quantiles are found:\n%s", &page)
 	}
 	// That of 10 % has 0.81 of the noise of the bins up to its own, and 0.01 of that of the others: on the mean over the 8

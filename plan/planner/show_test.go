@@ -41,7 +41,8 @@ func TestSmallCellsAreAdvisedToBeWithheld(t *testing.T) {
 		show string
 		want string
 	}{
-		{1000, "", "in cells with a count below about 40 (an average cell has 50), the figures of hours other than counts are little more than noise"},
+		{1000, "", "in cells with a count below about 40 (an average cell has 50), the figures of hours other than " +
+			"counts are little more than noise"},
 		{20000, "", ""}, // an average cell has 1000 rows
 		{1000, ", show: {when_count_at_least: 30}", ""},
 	} {

@@ -40,7 +40,8 @@ func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Ta
 	if !noise.Kind.Pure() &&
 		noise.Parameter.Cmp(new(big.Rat).SetInt64(workload.MostSigmaSquared)) >= 0 {
 		return &workload.Fault{Key: "cells",
-			Message: fmt.Sprintf("the noise of table %s has a standard error of 65 536 or more, in which no cell of a sparse table can be told from none", t.Path), Expected: "more of the budget for it"}
+			Message: fmt.Sprintf("the noise of table %s has a standard error of 65 536 or more, in which no cell of "+
+				"a sparse table can be told from none", t.Path), Expected: "more of the budget for it"}
 	}
 	possible := float64(t.Cells - t.Impossible)
 	s.FalseCells = budget.RoundUp(float64(noise.Above(s.Above)*possible), plan.Significant)
@@ -51,7 +52,8 @@ func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Ta
 	return &workload.Fault{Key: "cells.above",
 		Message: fmt.Sprintf("of the %s of table %s about %s without a row would be above %s by their noise alone",
 			budget.Plural(t.Cells, "cell"), t.Path, describe.SizeText(s.FalseCells), budget.Group(s.Above)),
-		Expected: fmt.Sprintf("a threshold of %d or more, or more of the budget; with %d one false cell is expected", enough,
+		Expected: fmt.Sprintf("a threshold of %d or more, or more of the budget; with %d one false cell is expected",
+			enough,
 			few)}
 }
 

@@ -37,7 +37,8 @@ marginals:
 `
 
 func sparseText(replacements ...string) string {
-	return strings.NewReplacer(append(replacements, "BUDGET", "epsilon: 1", "ABOVE", "60", "OPTION", "", "MORE\n", "")...).
+	return strings.NewReplacer(append(replacements, "BUDGET", "epsilon: 1", "ABOVE", "60", "OPTION", "", "MORE\n",
+		"")...).
 		Replace(sparseSpec)
 }
 
@@ -191,7 +192,8 @@ func TestSparseTablesUnderOtherTerms(t *testing.T) {
 		"one leaf": {[]string{", split: {od: 1/2, rest: 1/2}", "", "budget: od, ", "", ", budget: rest", "", "BUDGET",
 			"rho: 1"},
 			func(p *plan.Plan) bool { return len(p.Leaves) == 1 && len(p.Strategies) == 2 }},
-		"a target": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "epsilon: 4, split: {od: needed, rest: 100%}", "OPTION",
+		"a target": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}", "epsilon: 4, split: {od: needed, rest: 100%}",
+			"OPTION",
 			", target: {margin: 20}"},
 			func(p *plan.Plan) bool { return p.Tables[0].Target.Reached <= 20 && p.Tables[0].Target.Reached > 15 }},
 		"the largest error": {[]string{"BUDGET, split: {od: 1/2, rest: 1/2}",

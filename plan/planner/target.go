@@ -27,7 +27,8 @@ func predictTargets(p *plan.Plan, tables []*workload.Table, estimates []compiled
 		}
 		for _, e := range estimates {
 			if marginal := slices.Index(e.Tables, i); marginal >= 0 {
-				return e.Intervals(marginal, 0, math.Sqrt(e.Largest(marginal, e.Variances)), confidence, compiled.Laws{}).Margin
+				return e.Intervals(marginal, 0, math.Sqrt(e.Largest(marginal, e.Variances)), confidence,
+					compiled.Laws{}).Margin
 			}
 		}
 		return math.Inf(1)
@@ -39,7 +40,8 @@ func predictTargets(p *plan.Plan, tables []*workload.Table, estimates []compiled
 		}
 		target := t.Marginal.Target
 		p.Tables[i].Target = &plan.Target{
-			Margin: budget.Decimal(target.Margin), Confidence: budget.Decimal(target.Confidence), AllCells: target.AllCells,
+			Margin: budget.Decimal(target.Margin), Confidence: budget.Decimal(target.Confidence),
+			AllCells: target.AllCells,
 			Relative: workload.Relative(target),
 			Reached:  budget.RoundUp(reached(i, goal.Confidence), plan.Significant),
 		}

@@ -21,7 +21,8 @@ import (
 
 // Several tables of a leaf of targets have what they share measured once, where that costs less; every target is met.
 func TestNeededLeavesShare(t *testing.T) {
-	const marginals = "{x: {every: [1, 2, 3], by: [a, b, c, d], budget: n, target: {margin: 100}}, rest: {by: [j], budget: s}}"
+	const marginals = "{x: {every: [1, 2, 3], by: [a, b, c, d], budget: n, target: {margin: 100}}, rest: {by: [j], " +
+		"budget: s}}"
 	p := plantest.TenPlan(t, "{rho: 1, split: {n: needed, s: 1}}", marginals)
 	s := p.Strategies[0]
 	if s.Kind != strategy.Residuals || len(s.Alternatives) != 1 || s.Alternatives[0].BudgetNeeded == "" {
@@ -62,16 +63,19 @@ func TestTargetsOfAllCells(t *testing.T) {
 // with that one the release is planned, and with a little less it is not.
 func TestTooLittleIsRefused(t *testing.T) {
 	for _, c := range []struct{ amount, key, marginals, binds string }{
-		{"epsilon: 1/100, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(plantest.OneOfTen, "%M%", "30"), "ages"},
+		{"epsilon: 1/100, split: {n: needed, s: 1}", "epsilon", strings.ReplaceAll(plantest.OneOfTen, "%M%", "30"),
+			"ages"},
 		{"rho: 1/100000, split: {n: needed, s: 1}", "rho", strings.ReplaceAll(plantest.OneOfTen, "%M%", "30"), "ages"},
 		{"epsilon: 1/10, delta: 1e-9, split: {n: needed, s: 1}", "epsilon",
 			strings.ReplaceAll(plantest.OneOfTen, "%M%", "20"), "ages"},
-		{"epsilon: 1/10, delta: 1e-9", "epsilon", "{x: {by: [a], target: {margin: 200}}, y: {by: [b], target: {margin: 20}}}",
+		{"epsilon: 1/10, delta: 1e-9", "epsilon", "{x: {by: [a], target: {margin: 200}}, y: {by: [b], target: " +
+			"{margin: 20}}}",
 			"y"},
 		{"epsilon: 1", "epsilon", "{x: {every: [1], by: [a, b, c], target: {margin: 5}}}", "x/a, x/b, x/c"},
 		{"epsilon: 1/4", "epsilon", "{x: {by: [a], target: {margin: 10}}}", "x"},
 		{"rho: 1/1000", "rho", "{x: {by: [a], target: {margin: 7}}}", "x"},
-		{"epsilon: 1/10, delta: 1e-9, split: {n: needed}", "epsilon", "{x: {by: [a], budget: n, target: {margin: 20}}}", "x"},
+		{"epsilon: 1/10, delta: 1e-9, split: {n: needed}", "epsilon",
+			"{x: {by: [a], budget: n, target: {margin: 20}}}", "x"},
 	} {
 		r := plantest.TenRelease(t, "{"+c.amount+"}", c.marginals)
 		_, err := planner.New(r)
@@ -178,7 +182,8 @@ func TestRelativeTargets(t *testing.T) {
 		{"{rho: 1}", ""}} {
 		other := strings.ReplaceAll(", y: {by: [b]%L%}", "%L%", strings.ReplaceAll(c.leaf, "n", "s"))
 		plain := plantest.TenRelease(t, c.amount, "{x: {by: [a], target: {margin: 50}"+c.leaf+"}"+other+"}")
-		relative := plantest.TenRelease(t, c.amount, "{x: {by: [a], target: {margin: 5%, at: 1000}"+c.leaf+"}"+other+"}")
+		relative := plantest.TenRelease(t, c.amount, "{x: {by: [a], target: {margin: 5%, at: 1000}"+c.leaf+"}"+other+
+			"}")
 		want, err := planner.New(plain)
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +192,8 @@ func TestRelativeTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one, two := got.Measurements[0].Mechanism.Parameter, want.Measurements[0].Mechanism.Parameter; one.Cmp(two) != 0 {
+		if one, two := got.Measurements[0].Mechanism.Parameter,
+			want.Measurements[0].Mechanism.Parameter; one.Cmp(two) != 0 {
 			t.Errorf("%s: noise of σ² %v for 5%% of 1000, and of %v for 50", c.amount, one, two)
 		}
 		if text := got.Tables[0].Target.String(); text != "±50 (5% of 1000), 95% sure of each cell" {

@@ -52,7 +52,8 @@ func TestWordsAndLayoutChangeNeitherPlanNorTemplate(t *testing.T) {
 	for _, c := range [][3]string{
 		{"Labour force,", "Labour,"}, {"contact: office", "contact: offices"},
 		{"values: [f, m]", "values: [f, m], title: Sex, labels: {f: female}"},
-		{"{half: {width: 5}}", "{half: {width: 5}}, measured_in: years, level_titles: {half: Age group}, level_labels: {half: {0–4: small}}"},
+		{"{half: {width: 5}}", "{half: {width: 5}}, measured_in: years, level_titles: {half: Age group}, " +
+			"level_labels: {half: {0–4: small}}"},
 		{"{by: [age.half", "{title: By age, by: [age.half"},
 		{"\n  m:", "\n  # what is asked\n  m:"}, {"version: 1", "version:  1"},
 		{"regions.csv", "code,label,state\n1,One,a\n2,Two,b\n", "code,label,state\n1,Eins,a\n2,Two,b\n"},
@@ -125,7 +126,8 @@ func TestTemplateChangesWithAllElse(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{"regions.csv", "code,label,state\n3,One,a\n2,Two,b\n"},
-		{"regions.csv", "code,label,state\n1,One,a\n2,Two,a\n"}, {"regions.csv", "code,label,state\n2,Two,b\n1,One,a\n"},
+		{"regions.csv", "code,label,state\n1,One,a\n2,Two,a\n"},
+		{"regions.csv", "code,label,state\n2,Two,b\n1,One,a\n"},
 		{"homes.csv", "code,label,more\nh,House,x\nf,Flat,y\n"}, {"homes.csv", "code\nf\nh\n"},
 	} {
 		src := plantest.QuarterlySource("2026q1", "regions", "v")
@@ -162,7 +164,8 @@ func TestTemplateIsBlindToTheFileName(t *testing.T) {
 // tried on every one that plan.json has.
 func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
 	src := plantest.QuarterlySource("2026q1", "regions", "v")
-	src.Text = strings.Replace(src.Text, "rest: 1/2", "rest: 1/4, persons: 1/4", 1) + "synthetic: {persons: {rows: 100}}\n"
+	src.Text = strings.Replace(src.Text, "rest: 1/2", "rest: 1/4, persons: 1/4", 1) +
+		"synthetic: {persons: {rows: 100}}\n"
 	p, err := plantest.PlanOfSource(src)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +173,8 @@ func TestEveryPartOfAPlanIsInItsTemplateOrNot(t *testing.T) {
 	signed := []string{"format", "guarantee", "cost", "leaves", "strategies", "tables", "measurements", "synthetic",
 		"source.text", "source.files", "resume"}
 	// the digests say which files the texts are of
-	decided := []string{"release", "title", "corrects", "warnings", "size", "other_noise", "source.name", "source.params",
+	decided := []string{"release", "title", "corrects", "warnings", "size", "other_noise", "source.name",
+		"source.params",
 		"source.digests"}
 	var document any
 	if err := json.Unmarshal(p.Bytes(), &document); err != nil {
@@ -216,7 +220,8 @@ func TestRefilledPlansAreThePlanners(t *testing.T) {
 			"    join: {area: {csv: '${book}-areas.csv', on: region, public: true}}\n    expect:", 1)
 		src.Text = strings.Replace(src.Text, "home:   {codebook: homes.csv}",
 			"home:   {codebook: homes.csv}\n      kind:   {from: area.kind, values: [town, land]}", 1)
-		src.Text += "synthetic: {persons: {rows: 100}}\ninvariants: {homes: {table: persons, by: [home], from: '${quarter}-homes.csv'}}\n"
+		src.Text += "synthetic: {persons: {rows: 100}}\ninvariants: {homes: {table: persons, by: [home], from: " +
+			"'${quarter}-homes.csv'}}\n"
 		src.Files[b+"-areas.csv"] = "region,kind\n1,town\n2,land\n"
 		src.Files[q+"-homes.csv"] = "home,count\nh,5\nf,6\n"
 		return src

@@ -20,7 +20,8 @@ func (d *draftPlan) sayTop(at int, m plan.Measurement) error {
 	margin, exceeded := c.Select.Shortfall(t.Cells, c.ScoreSensitivity(), miss)
 	if margin == math.MaxInt64 {
 		return &workload.Fault{Key: "top",
-			Message:  fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all", t.Path),
+			Message: fmt.Sprintf("a choice among the cells of table %s gets too little to tell them apart at all",
+				t.Path),
 			Expected: "fewer cells to choose, or more of the budget"}
 	}
 	each, _ := d.plan.IntegerWeight(*t).Float64()

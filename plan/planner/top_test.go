@@ -44,7 +44,8 @@ func TestTopTablesSpendTheirShare(t *testing.T) {
 	for _, neighbours := range []string{"add-remove", "replace"} {
 		p := topPlan(t, topText(neighbours, "{epsilon: 1}", "row", "", tenOf400))
 		m := p.Measurements[0]
-		if m.Selection.(selection.Top).Select.Kind != budget.PermuteAndFlip || m.Mechanism.Kind != budget.DiscreteLaplace {
+		if m.Selection.(selection.Top).Select.Kind != budget.PermuteAndFlip ||
+			m.Mechanism.Kind != budget.DiscreteLaplace {
 			t.Errorf("a pure budget buys %s and %s", m.Selection.(selection.Top).Select.Kind, m.Mechanism.Kind)
 		}
 		noise := new(big.Rat).Quo(new(big.Rat).SetInt(m.Mechanism.L1), m.Mechanism.Parameter)
@@ -128,13 +129,16 @@ func TestTopSensitivities(t *testing.T) {
 		{"add-remove", "{id: id, max_rows: 6}", "", "top: 2, per_unit: {groups: 1, rows_per_group: 2}", 2, 2, 4},
 		{"add-remove", "{id: id, max_rows: 6}", "", "top: 4, stats: [units]", 1, 4, 4},
 		{"replace", "{id: id, max_rows: 6}", "", "top: 4, stats: [units]", 1, 8, 8},
-		{"add-remove", "{id: id, max_rows: 2}", "    weight: {from: w, range: [0, 5], step: 0.5}\n", "top: 4", 20, 20, 400},
+		{"add-remove", "{id: id, max_rows: 2}", "    weight: {from: w, range: [0, 5], step: 0.5}\n", "top: 4", 20, 20,
+			400},
 	} {
-		m := topPlan(t, topText(c.neighbours, "{rho: 1/8}", c.unit, c.table, "  busy: {by: [from, to], "+c.marginal+"}\n")).
+		m := topPlan(t, topText(c.neighbours, "{rho: 1/8}", c.unit, c.table, "  busy: {by: [from, to], "+c.marginal+
+			"}\n")).
 			Measurements[0]
 		got := fmt.Sprint(m.Selection.(selection.Top).Sensitivity, m.Mechanism.L1, m.Mechanism.L2Squared)
 		if want := fmt.Sprint(c.score, c.l1, c.l2Squared); got != want {
-			t.Errorf("%s, %s, %s: a unit moves a score and counts by %s, not %s", c.neighbours, c.unit, c.marginal, got, want)
+			t.Errorf("%s, %s, %s: a unit moves a score and counts by %s, not %s", c.neighbours, c.unit, c.marginal,
+				got, want)
 		}
 		if m.Selection.(selection.Top).Monotone != (c.neighbours == "add-remove") {
 			t.Errorf("%s: monotone %v", c.neighbours, m.Selection.(selection.Top).Monotone)
@@ -162,7 +166,8 @@ func TestTopSplitIsTheBest(t *testing.T) {
 		sum := func(f float64) float64 { return a/math.Pow(f, power) + b/math.Pow(1-f, power) }
 		for other := 1.0 / 64; other < 1; other += 1.0 / 64 {
 			if sum(other) < 0.99*sum(f) {
-				t.Errorf("%s: %s for choosing gives %g, and %g/64 %g", money, top.Choosing, sum(f), 64*other, sum(other))
+				t.Errorf("%s: %s for choosing gives %g, and %g/64 %g", money, top.Choosing, sum(f), 64*other,
+					sum(other))
 			}
 		}
 	}
@@ -178,7 +183,8 @@ func TestTopTablesBesideOthers(t *testing.T) {
 		if err := describe.Explain(compiled.Of(p), text); err != nil {
 			t.Fatal(err)
 		}
-		for _, says := range []string{"by itself, the 10 chosen", "no cell that is left out exceeds one that is here by more than", "drawn anew"} {
+		for _, says := range []string{"by itself, the 10 chosen", "no cell that is left out exceeds one that is here " +
+			"by more than", "drawn anew"} {
 			if !strings.Contains(text.String(), says) {
 				t.Errorf("%s: the page does not say %q:\n%s", money, says, text)
 			}

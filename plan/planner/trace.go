@@ -137,7 +137,8 @@ func designText(g *optimise.Group, one optimise.Design) string {
 	if g.Minimise == spec.LeastLargest {
 		what = "largest weighted variance"
 	}
-	return fmt.Sprintf("for %s = 1: %s %s, root mean square error %s", letter, what, budget.DecimalNearest(one.Error, 5),
+	return fmt.Sprintf("for %s = 1: %s %s, root mean square error %s", letter, what,
+		budget.DecimalNearest(one.Error, 5),
 		budget.DecimalNearest(math.Sqrt(one.Spread/cells), 5))
 }
 
@@ -221,7 +222,8 @@ func traceMeasurements(d *draftPlan, b *strings.Builder) {
 		if s.Adaptive() {
 			fmt.Fprintf(b, "   %s: %s, %s\n", s.Name(), describe.RoundsOf(s), describe.CostText(s.Block, 1))
 		} else {
-			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Tables(d.plan, s))), "table"))
+			fmt.Fprintf(b, "   %s: nothing, of %s\n", s.Name(), budget.Plural(int64(len(tabulation.Tables(d.plan, s))),
+				"table"))
 		}
 	}
 	for _, m := range d.plan.Models {

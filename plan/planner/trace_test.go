@@ -44,7 +44,8 @@ func TestTraceTellsEveryPass(t *testing.T) {
 		t.Errorf("the trace is\n%s\nwant\n%s", got, want)
 	}
 	passes := regexp.MustCompile(`(?m)^(\d\. [A-Z][a-z]+)$`).FindAllString(got, -1)
-	if all := strings.Join(passes, ", "); all != "1. Tables, 2. Designs, 3. Division, 4. Measurements, 5. Predictions, 6. Strategies, 7. Guarantee" {
+	if all := strings.Join(passes, ", "); all != "1. Tables, 2. Designs, 3. Division, 4. Measurements, 5. "+
+		"Predictions, 6. Strategies, 7. Guarantee" {
 		t.Errorf("the passes are %s", all)
 	}
 	if len(planner.Traced) != len(passes) {

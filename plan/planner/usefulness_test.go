@@ -38,7 +38,8 @@ func TestBands(t *testing.T) {
 	} {
 		s := plan.Statistic{Margin: c.margin, Median: c.median, StandardError: c.deviation}
 		if got := compiled.BandOf(s, c.cell); got != c.want {
-			t.Errorf("±%v, median %v, σ %v, a cell of %v: %s, want %s", c.margin, c.median, c.deviation, c.cell, got, c.want)
+			t.Errorf("±%v, median %v, σ %v, a cell of %v: %s, want %s", c.margin, c.median, c.deviation, c.cell, got,
+				c.want)
 		}
 	}
 }
@@ -57,24 +58,29 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 			"Good: the margin is 10% of an average cell (200 if t has 400\u202f000 rows). Verdict on cells of that size: use.",
 			nil},
 		{398000, 199, usefulness.Usable,
-			"Usable: the standard error is 5.03% of an average cell (199 if t has 398\u202f000 rows). Verdict on cells of that size: use.", nil},
+			"Usable: the standard error is 5.03% of an average cell (199 if t has 398\u202f000 rows). Verdict on " +
+				"cells of that size: use.", nil},
 		{40000, 20, usefulness.Usable,
-			"Usable: the standard error is 50% of an average cell (20 if t has 40\u202f000 rows). Verdict on cells of that size: add up first.", nil},
+			"Usable: the standard error is 50% of an average cell (20 if t has 40\u202f000 rows). Verdict on cells " +
+				"of that size: add up first.", nil},
 		// half of an average cell: four times the ρ; a tenth or a twentieth of the cells
 		{20000, 10, usefulness.Weak,
-			"Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows). Verdict on cells of that size: do not use cell by cell.",
+			"Weak: the standard error is 100% of an average cell (10 if t has 20\u202f000 rows). Verdict on cells of " +
+				"that size: do not use cell by cell.",
 			[]helped{{Change: "spend 4 times the ρ", Factor: 4, Relative: 0.5, Budget: true},
 				{Change: "age.band for age", Factor: 10, Relative: 0.1, Budget: false},
 				{Change: "drop region", Factor: 20, Relative: 0.05, Budget: false}}},
 		// a whole average cell: (10/4)² times the ρ
 		{8000, 4, usefulness.MostlyNoise,
-			"Mostly noise: half its cells will be off by 7 or more, which is more than an average cell (4 if t has 8000 rows). Verdict on cells of that size: do not use cell by cell.",
+			"Mostly noise: half its cells will be off by 7 or more, which is more than an average cell (4 if t has " +
+				"8000 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]helped{{Change: "spend 6.3 times the ρ", Factor: 6.25, Relative: 1, Budget: true},
 				{Change: "age.band for age", Factor: 10, Relative: 0.25, Budget: false},
 				{Change: "drop region", Factor: 20, Relative: 0.125, Budget: false}}},
 		// ages by ten do not suffice, halves do; and a twentieth of the cells still does not
 		{1600, 0.8, usefulness.MostlyNoise,
-			"Mostly noise: half its cells will be off by 7 or more, which is more than an average cell (0.8 if t has 1600 rows). Verdict on cells of that size: do not use cell by cell.",
+			"Mostly noise: half its cells will be off by 7 or more, which is more than an average cell (0.8 if t has " +
+				"1600 rows). Verdict on cells of that size: do not use cell by cell.",
 			[]helped{{Change: "drop region", Factor: 20, Relative: 0.625, Budget: false},
 				{Change: "age.half for age", Factor: 50, Relative: 0.25, Budget: false},
 				{Change: "spend 160 times the ρ", Factor: 156.25, Relative: 1, Budget: true}}},
@@ -88,18 +94,21 @@ func TestTablesAreJudgedAgainstAverageCells(t *testing.T) {
 			t.Errorf("%d rows: %+v, median error %v", c.rows, *u, table.Statistics[0].Median)
 		}
 		if !strings.HasSuffix(describe.ExpectationOf(language.English, p, table), c.sentence) {
-			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows, describe.ExpectationOf(language.English, p, table), c.sentence)
+			t.Errorf("%d rows: the table says\n%s\nwant\n%s", c.rows,
+				describe.ExpectationOf(language.English, p, table), c.sentence)
 		}
 		if len(u.Help) != len(c.help) {
 			t.Fatalf("%d rows: help %+v", c.rows, u.Help)
 		}
 		for i, h := range u.Help {
-			if w := c.help[i]; h.Change.String() != w.Change || h.Budget != w.Budget || !plantest.Near(h.Factor, w.Factor) ||
+			if w := c.help[i]; h.Change.String() != w.Change || h.Budget != w.Budget ||
+				!plantest.Near(h.Factor, w.Factor) ||
 				!plantest.Near(h.Relative, w.Relative) {
 				t.Errorf("%d rows: help %+v, want %+v", c.rows, h, w)
 			}
 		}
-		warned := slices.ContainsFunc(describe.Warnings(language.English, p), func(w string) bool { return strings.HasPrefix(w, "x is ") })
+		warned := slices.ContainsFunc(describe.Warnings(language.English, p),
+			func(w string) bool { return strings.HasPrefix(w, "x is ") })
 		if warned != (c.help != nil) {
 			t.Errorf("%d rows: warnings %q", c.rows, describe.Warnings(language.English, p))
 		}
@@ -133,7 +142,8 @@ func TestHelpKnowsThePlan(t *testing.T) {
 		t.Fatalf("%+v", *x.Usefulness)
 	}
 	for _, h := range x.Usefulness.Help {
-		if h.Change.String() == "age.band for age" && !plantest.Near(h.Relative, y.Statistics[0].StandardError*200/8000) {
+		if h.Change.String() == "age.band for age" &&
+			!plantest.Near(h.Relative, y.Statistics[0].StandardError*200/8000) {
 			t.Errorf("%+v, of a table with the error %v", h, y.Statistics[0].StandardError)
 		}
 		if h.Budget && !strings.HasPrefix(h.Change.String(), "give a ") {
@@ -165,7 +175,8 @@ func TestAverageCellsOfTablesThatCountUp(t *testing.T) {
 	if math.Abs(1/got-sum/10/2) > 1e-12 {
 		t.Errorf("an average cell is 1/%v of all rows, want %v", got, sum/10/2)
 	}
-	if got := compiled.CellsForAverage(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"}, Cells: 20,
+	if got := compiled.CellsForAverage(p, plan.Table{Marginal: "y", From: "t", By: []string{"age.band", "sex"},
+		Cells:      20,
 		Impossible: 5}); got != 15 {
 		t.Errorf("5 of 20 cells are impossible: %v share the rows", got)
 	}
@@ -181,7 +192,8 @@ func TestWarningsOfUselessTablesAreFolded(t *testing.T) {
 		}
 	}
 	if len(useless) != 2 || !strings.HasPrefix(useless[0],
-		"x/age_x_region and x/age_x_sex are mostly noise: half their cells will be off by more than their size, with standard errors of ") ||
+		"x/age_x_region and x/age_x_sex are mostly noise: half their cells will be off by more than their size, with "+
+			"standard errors of ") ||
 		!strings.Contains(useless[0],
 			" times an average cell if t has 1000 rows. What would help: age.half for age (helps 1 of them); ") ||
 		!strings.HasSuffix(useless[0], " times their budget") ||
@@ -194,7 +206,9 @@ func TestWarningsOfUselessTablesAreFolded(t *testing.T) {
 // larger table, of variance 456.6, helps the smaller a little: (1/(1/64.57 + 1/456.6) + 64.57)/4 = 30.29 a cell, where
 // half of the ρ for each would give 8: √(30.29/8) = 1.946.
 func TestTablesThatLoseAreNamed(t *testing.T) {
-	const losing = "x has 1.95 times the error that measuring each of the 2 tables by itself with an equal share would give: the planner makes the sum of variances over all cells least, to which tables of few cells add little; a larger weight for its marginal changes that"
+	const losing = "x has 1.95 times the error that measuring each of the 2 tables by itself with an equal share " +
+		"would give: the planner makes the sum of variances over all cells least, to which tables of few cells add " +
+		"little; a larger weight for its marginal changes that"
 	for marginals, want := range map[string]string{
 		"{x: {by: [sex]}, y: {by: [age]}}":                         losing,
 		"{x: {by: [sex], weight: 50}, y: {by: [age]}}":             "",
@@ -202,7 +216,10 @@ func TestTablesThatLoseAreNamed(t *testing.T) {
 		"{x: {by: [age]}}":                                         "",
 		// sums along a column are not compared with cells
 		"{x: {by: [region, sex], cumulative: [region]}, y: {by: [age, region]}}": "",
-		"{every: {every: [1], by: [sex, age]}}":                                  "every/sex has 1.95 times the error that measuring each of the 2 tables by itself with an equal share would give: the planner makes the sum of variances over all cells least, to which tables of few cells add little; a larger weight for its marginal changes that, in a marginal of their own beside the `every`",
+		"{every: {every: [1], by: [sex, age]}}": "every/sex has 1.95 times the " +
+			"error that measuring each of the 2 tables by itself with an equal share would give: the planner makes " +
+			"the sum of variances over all cells least, to which tables of few cells add little; a larger weight for " +
+			"its marginal changes that, in a marginal of their own beside the `every`",
 	} {
 		p := plantest.SizedPlan(t, "{rho: 1/8, minimise: sum}", 0, marginals)
 		var got []string

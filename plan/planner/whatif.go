@@ -67,7 +67,8 @@ func WhatIf(ctx context.Context, r *spec.Release, key string, amounts []string) 
 // one marginal with the same margins are folded. There must be at least one plan.
 func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling and response error)\n\n")
+	fmt.Fprintf(b, "What other budgets would buy: 95%% margin of a cell (± around the exact count, before sampling "+
+		"and response error)\n\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	row := func(name string, cell func(p *plan.Plan) string, none func(a OtherBudget) string) {
 		fmt.Fprint(t, name)
@@ -97,7 +98,8 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		}
 		for _, p := range plans {
 			if p.Tables[a].Statistics[0].Margin != p.Tables[c].Statistics[0].Margin ||
-				describe.Label(language.English, p.Tables[a].Usefulness) != describe.Label(language.English, p.Tables[c].Usefulness) {
+				describe.Label(language.English, p.Tables[a].Usefulness) != describe.Label(language.English,
+					p.Tables[c].Usefulness) {
 				return false
 			}
 		}
@@ -134,7 +136,8 @@ func WriteWhatIf(w io.Writer, all []OtherBudget) error {
 		constant("too little for its targets"))
 	t.Flush()
 	fmt.Fprintf(b, "\n%s\n", describe.CountedText(plans[0]))
-	if slices.ContainsFunc(plans[0].Tables, func(t plan.Table) bool { return describe.Label(language.English, t.Usefulness) != "" }) {
+	if slices.ContainsFunc(plans[0].Tables,
+		func(t plan.Table) bool { return describe.Label(language.English, t.Usefulness) != "" }) {
 		fmt.Fprintf(b, "%s\n", describe.SpreadText)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -154,7 +157,8 @@ func marginText(t plan.Table) string {
 // table with it.
 func WriteSolution(w io.Writer, s *Solution) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "The smallest budget that meets every target: %s = %s (rounded up), charged to the account: %s.\nIt is set by %s.\n\n",
+	fmt.Fprintf(b, "The smallest budget that meets every target: %s = %s (rounded up), charged to the account: %s.\n"+
+		"It is set by %s.\n\n",
 		s.Key, s.Amount, strings.TrimPrefix(s.Plan.Cost.String(), "= "), strings.Join(s.Binds, ", "))
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "table\ttarget\tmargin")
@@ -165,7 +169,8 @@ func WriteSolution(w io.Writer, s *Solution) error {
 	}
 	t.Flush()
 	if len(s.WithoutTarget) > 0 {
-		fmt.Fprintf(b, "\nTables without a target: no error is too large for them here. Give a target to those that matter.\n\n")
+		fmt.Fprintf(b, "\nTables without a target: no error is too large for them here. Give a target to those that "+
+			"matter.\n\n")
 		fmt.Fprintf(t, "table\t95%% margin with this budget\twith that of the spec\n")
 		without := slices.DeleteFunc(slices.Clone(s.Plan.Tables), func(t plan.Table) bool { return t.Target != nil })
 		for _, r := range describe.Runs(without, func(i, j int) bool {

@@ -80,7 +80,8 @@ func TestEstimateIsUnbiased(t *testing.T) {
 			}
 			for k, x := range r.Solve(floats(moved)) {
 				if want := float64(counts[k]); math.Abs(f.Tilt[k]+x-want) > 1e-12 {
-					t.Fatalf("%s of %d: a row of category %d is estimated as %v in category %d", name, n, j, f.Tilt[k]+x, k)
+					t.Fatalf("%s of %d: a row of category %d is estimated as %v in category %d", name, n, j,
+						f.Tilt[k]+x, k)
 				}
 			}
 		}
@@ -138,11 +139,13 @@ func TestSensitivityIsThatOfTheWorstRow(t *testing.T) {
 			worst, least = max(worst, squares), min(least, squares)
 		}
 		if worst != f.Squares || reach != f.LargestEntry {
-			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name, w.Size(),
+			t.Errorf("%s of %d: a row moves the integers by up to %d squared and %d, said to be %d and %d", name,
+				w.Size(),
 				worst, reach, f.Squares, f.LargestEntry)
 		}
 		if face, far := r.Pairs(); norm != f.Norm || face != facing || far != apart {
-			t.Errorf("%s of %d: a row moves the integers by up to %d, two face by %d and lie %d apart, said to be %d, %d and %d",
+			t.Errorf("%s of %d: a row moves the integers by up to %d, two face by %d and lie %d apart, said to be "+
+				"%d, %d and %d",
 				name, w.Size(), norm, facing, apart, f.Norm, face, far)
 		}
 		// The optimum's norms are all 2²⁰, to what one rounding of the smallest entry of a
@@ -169,8 +172,10 @@ func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 		visited := 0
 		r.Visit(func(from int, column []float64) {
 			for j, x := range g[visited] {
-				if inside := j >= from && j < from+len(column); inside && math.Abs(x-column[j-from]) > 1e-12 || !inside && x != 0 {
-					t.Fatalf("%s of %d: integer %d moves category %d by %v, by definition %v", name, n, visited, j, column, x)
+				if inside := j >= from && j < from+len(column); inside && math.Abs(x-column[j-from]) > 1e-12 ||
+					!inside && x != 0 {
+					t.Fatalf("%s of %d: integer %d moves category %d by %v, by definition %v", name, n, visited,
+						j, column, x)
 				}
 			}
 			visited++
@@ -193,7 +198,8 @@ func TestFiguresAreThoseOfTheQueries(t *testing.T) {
 			total, rest = total+a, rest+b
 			part := dot(row, f.Tilt)
 			if math.Abs(a-part*part) > 1e-12*(1+a) || math.Abs(b-want) > 1e-10*want+1e-20 {
-				t.Fatalf("%s of %d: shares %v and %v of a query, by definition %v and %v", name, n, a, b, part*part, want)
+				t.Fatalf("%s of %d: shares %v and %v of a query, by definition %v and %v", name, n, a, b, part*part,
+					want)
 			}
 		}
 		if math.Abs(total-f.Total) > 1e-9*total || math.Abs(rest-f.Residual) > 1e-9*rest {

@@ -71,7 +71,8 @@ func (w *Workload) Optimum(kappa float64) (*Optimum, error) {
 			u[j] /= sum
 		}
 	}
-	return nil, fmt.Errorf("the search for the best strategy for %d categories did not end in %d rounds", w.n, maxRounds)
+	return nil, fmt.Errorf("the search for the best strategy for %d categories did not end in %d rounds", w.n,
+		maxRounds)
 }
 
 // newOptimum works out the figures of the last round. With X = Z/(f·largest), X⁻¹·1 is f·largest·m for the m of Z·m =

@@ -170,7 +170,8 @@ func certify(t *testing.T, w *Workload, kappa float64) {
 	// The eigenvalues' roots carry √(rounding) of the largest, 1e-8 of f each at worst.
 	if math.Abs(sum-1) > 1e-12 || most > 1+1e-9 || math.Abs(f*f-o.Lower) > 1e-6*o.Lower ||
 		math.Abs(upper-o.Upper) > 1e-8*upper {
-		t.Errorf("%d categories, κ %v: weights' sum %v, largest norm %v; bounds %v and %v, said to be %v and %v", n, kappa,
+		t.Errorf("%d categories, κ %v: weights' sum %v, largest norm %v; bounds %v and %v, said to be %v and %v", n,
+			kappa,
 			sum, most, f*f, upper, o.Lower, o.Upper)
 	}
 	if gap := upper*most/(f*f) - 1; gap > 1e-4 {

@@ -87,7 +87,8 @@ func TestWorkloadsAreTheirQueries(t *testing.T) {
 				norm += dot(row, x) * dot(row, x)
 			}
 			if math.Abs(w.Norm(x)-norm) > 1e-12*norm || math.Abs(w.trace(x)-trace) > 1e-12*(1+math.Abs(trace)) {
-				t.Errorf("%s of %d: norm %v and trace %v, by definition %v and %v", kind.name, n, w.Norm(x), w.trace(x), norm,
+				t.Errorf("%s of %d: norm %v and trace %v, by definition %v and %v", kind.name, n, w.Norm(x),
+					w.trace(x), norm,
 					trace)
 			}
 		}
@@ -121,12 +122,15 @@ func TestRootIsTheRoot(t *testing.T) {
 					var one float64
 					for k := range n {
 						one += z.At(j, k) * root.tilt[k]
-						if want := v.At(j, k) + kappa; math.Abs(square.At(j, k)-want) > 1e-9*(v.At(0, 0)+float64(n)+kappa) {
-							t.Fatalf("%s of %d, κ %v: Z·D·Z is %v at %d, %d, V has %v", kind.name, n, kappa, square.At(j, k), j, k, want)
+						if want := v.At(j, k) + kappa; math.Abs(square.At(j, k)-want) > 1e-9*(v.At(0,
+							0)+float64(n)+kappa) {
+							t.Fatalf("%s of %d, κ %v: Z·D·Z is %v at %d, %d, V has %v", kind.name, n, kappa,
+								square.At(j, k), j, k, want)
 						}
 					}
 					if math.Abs(one-1) > 1e-9 || math.Abs(root.diagonal[j]-z.At(j, j)) > 1e-9*z.At(j, j) {
-						t.Fatalf("%s of %d, κ %v: (Z·m)_%d is %v, diagonal %v said to be %v", kind.name, n, kappa, j, one, z.At(j, j),
+						t.Fatalf("%s of %d, κ %v: (Z·m)_%d is %v, diagonal %v said to be %v", kind.name, n, kappa, j,
+							one, z.At(j, j),
 							root.diagonal[j])
 					}
 				}

@@ -124,7 +124,8 @@ func (w *Workload) VisitContributions(s Source, visit func(residual int, factor 
 func (w *Workload) checkShape(s Source) error {
 	for i, a := range s.Axes {
 		if s.Plain[i] && (a.Level > 1 || w.Columns[a.Column].ranged != nil) {
-			return fmt.Errorf("counts of %v: noise on a column of several levels, or of ranges, has not the shape of its residuals", s.Axes)
+			return fmt.Errorf("counts of %v: noise on a column of several levels, or of ranges, has not the shape of "+
+				"its residuals", s.Axes)
 		}
 	}
 	return nil

@@ -85,7 +85,8 @@ func TestLeastSumIsThePublishedOptimum(t *testing.T) {
 		{"Adult 1", adult14, []int{1}, 3.0468}, {"Adult 2", adult14, []int{2}, 6.3587},
 		{"Adult 3", adult14, []int{3}, 10.5153},
 		{"Adult ≤3", adult14, []int{0, 1, 2, 3}, 10.6650}, {"Adult 4", adult14, []int{4}, 14.6558},
-		{"Loans 1", loans, []int{1}, 2.8753}, {"Loans 2", loans, []int{2}, 5.6343}, {"Loans 3", loans, []int{3}, 8.7019},
+		{"Loans 1", loans, []int{1}, 2.8753}, {"Loans 2", loans, []int{2}, 5.6343},
+		{"Loans 3", loans, []int{3}, 8.7019},
 		{"Loans ≤3", loans, []int{0, 1, 2, 3}, 8.8756}, {"Loans 4", loans, []int{4}, 11.2670},
 		{"10^2", tens(2), []int{0, 1, 2}, 1.3791}, {"10^6", tens(6), []int{0, 1, 2, 3}, 4.2752},
 		{"10^8", tens(8), []int{0, 1, 2, 3}, 6.6382},
@@ -113,7 +114,8 @@ func TestLeastLargestIsCertified(t *testing.T) {
 		want   float64
 		digits float64 // of the printed figure
 	}{
-		{"CPS 1", cps, []int{1}, 4.346, 1e-3}, {"CPS 2", cps, []int{2}, 7.897, 1e-3}, {"CPS 3", cps, []int{3}, 7.706, 1e-3},
+		{"CPS 1", cps, []int{1}, 4.346, 1e-3}, {"CPS 2", cps, []int{2}, 7.897, 1e-3},
+		{"CPS 3", cps, []int{3}, 7.706, 1e-3},
 		{"CPS ≤3", cps, []int{0, 1, 2, 3}, 13.216, 1e-3},
 		{"Adult 1", adult14, []int{1}, 12.047, 1e-3}, {"Adult 2", adult14, []int{2}, 67.80, 1e-2},
 		{"Adult 3", adult14, []int{3}, 236.84, 1e-2}, {"Adult ≤3", adult14, []int{0, 1, 2, 3}, 253.61, 1e-2},

@@ -34,7 +34,8 @@ func together(t testing.TB, r *rand.Rand) []table {
 		{flat(3), rangedOf(t, Ranging{Prefixes, Optimal, 4, 0}, bands...), NewColumn(crossed...)},
 		{flat(3), rangedOf(t, Ranging{Ranges, Optimal, 0, 0}, bands...),
 			rangedOf(t, Ranging{Prefixes, Haar, 0, 0}, crossed...)},
-		{rangedOf(t, Ranging{Prefixes, Optimal, .5, 7}, make([]int, 3)), rangedOf(t, Ranging{Ranges, Haar, 0, 0}, bands...),
+		{rangedOf(t, Ranging{Prefixes, Optimal, .5, 7}, make([]int, 3)),
+			rangedOf(t, Ranging{Ranges, Haar, 0, 0}, bands...),
 			rangedOf(t, Ranging{Prefixes, HaarLaplace, 0, 6}, crossed...)},
 	} {
 		var sorted []Set
@@ -104,7 +105,8 @@ func TestEstimatesAreUnbiasedLeastSquares(t *testing.T) {
 			}
 			for m, marginal := range w.Marginals {
 				for i, want := range w.shown(marginal.Axes) {
-					if got := w.estimate(combination, sources, marginal.Axes, exact)[i]; math.Abs(got-float64(want)) > 1e-9 {
+					if got := w.estimate(combination, sources, marginal.Axes,
+						exact)[i]; math.Abs(got-float64(want)) > 1e-9 {
 						t.Fatalf("marginal %v, row %d: %v, counted %d", marginal.Axes, i, got, want)
 					}
 				}
@@ -114,7 +116,8 @@ func TestEstimatesAreUnbiasedLeastSquares(t *testing.T) {
 					w.dense(func(one table) []float64 { return floats(one.shown(marginal.Axes)) }))
 				for i, v := range said {
 					if math.Abs(found[i]/v-1) > 1e-9 || math.Abs(best[i]/v-1) > 1e-9 {
-						t.Errorf("marginal %v, row %d: variance %v, of the estimate %v, by least squares %v", marginal.Axes, i, v,
+						t.Errorf("marginal %v, row %d: variance %v, of the estimate %v, by least squares %v",
+							marginal.Axes, i, v,
 							found[i], best[i])
 					}
 				}
@@ -185,7 +188,8 @@ func (t table) throughEstimate(tt *testing.T, c *Combination, sources []Source, 
 				answer += x * product[j]
 			}
 			if math.Abs(answer-weights[i]) > 1e-12 {
-				tt.Fatalf("a sum of cells of %v: source %v, integer %d: weight %v, the estimate gives %v", axes, sources[s], i,
+				tt.Fatalf("a sum of cells of %v: source %v, integer %d: weight %v, the estimate gives %v", axes,
+					sources[s], i,
 					weights[i], answer)
 			}
 		}
@@ -322,7 +326,8 @@ func TestMovesAreThoseOfTheWorstRows(t *testing.T) {
 							inner += v * other[i]
 							apart += (v - other[i]) * (v - other[i])
 						}
-						want.PairOpposition, want.PairSquares = max(want.PairOpposition, -inner), max(want.PairSquares, apart)
+						want.PairOpposition, want.PairSquares = max(want.PairOpposition, -inner),
+							max(want.PairSquares, apart)
 					}
 				}
 				if got := c.Sensitivity(level); got != want {
@@ -354,7 +359,8 @@ func TestManyRangedColumnsHaveSmallerIntegers(t *testing.T) {
 		own := math.Pow(float64(column.Sensitivity(1).LargestFactor), float64(c.columns))
 		loss := figure(column)/best - 1
 		if fits := own*float64(c.cells) <= 1<<30; small.Bits != c.bits || fits != c.fits || own > 1<<30 || loss > .02 {
-			t.Errorf("%d columns beside %d cells: %d bits, products to %v and %v, a loss of %v", c.columns, c.cells, small.Bits,
+			t.Errorf("%d columns beside %d cells: %d bits, products to %v and %v, a loss of %v", c.columns, c.cells,
+				small.Bits,
 				own, own*float64(c.cells), loss)
 		}
 	}

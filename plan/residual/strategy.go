@@ -131,6 +131,7 @@ func (w *Workload) minimiseLargest(cost float64, bounds []float64) (variances []
 			lambda[i] /= sum
 		}
 	}
-	return nil, 0, 0, fmt.Errorf("the search for the least largest variance did not end: it is between %g and %g", bound,
+	return nil, 0, 0, fmt.Errorf("the search for the least largest variance did not end: it is between %g and %g",
+		bound,
 		best)
 }

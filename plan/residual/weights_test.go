@@ -30,7 +30,8 @@ func TestWeightsAreThoseOfTheMatrices(t *testing.T) {
 	} {
 		got := c.column.Weights(c.axis, c.level, c.q, c.plain)
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
-			t.Errorf("axis %v, residual %d, plain %v: %v of %v, expected %v", c.axis, c.level, c.plain, got, c.q, c.want)
+			t.Errorf("axis %v, residual %d, plain %v: %v of %v, expected %v", c.axis, c.level, c.plain, got, c.q,
+				c.want)
 		}
 	}
 }

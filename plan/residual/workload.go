@@ -186,7 +186,8 @@ func (f *finder) extend(from int32, a Axis) int32 {
 		copy(axes, f.Residuals[from].Axes)
 		f.extensions[key] = at
 		f.Residuals = append(f.Residuals, Residual{
-			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(f.Columns[a.Column].squaredNorm(a.Level)),
+			Axes: append(axes, a), Squares: f.Residuals[from].Squares * float64(
+				f.Columns[a.Column].squaredNorm(a.Level)),
 		})
 	}
 	return at

@@ -74,7 +74,8 @@ func (d Groups) Probabilities() (*Probabilities, error) {
 	}
 	switch {
 	case d.Select.Kind == budget.RandomizedResponse && d.Groups <= MostResponses:
-		k.probabilities, err = budget.PartitionSelection{Epsilon: floatBelow(d.Select.Parameter), Delta: floatBelow(delta),
+		k.probabilities, err = budget.PartitionSelection{Epsilon: floatBelow(d.Select.Parameter),
+			Delta:         floatBelow(delta),
 			MaxPartitions: 1}.KeepProbabilities()
 		return k, err
 	case d.Select.Kind != budget.DiscreteGaussian || d.Threshold != LeastSelected(d.Select, delta):

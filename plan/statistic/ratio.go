@@ -28,7 +28,8 @@ func (ratio) Parts(t Table, s spec.Stat) ([]Part, error) {
 	}
 	if len(by) > 0 && t.PerUnit.Groups+t.PerUnit.RowsPerGroup > 0 {
 		return nil, &Fault{fmt.Sprintf(
-			"%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have other groups",
+			"%s tells rows of a group apart, and per_unit bounds the rows of a unit by group: the two would have "+
+				"other groups",
 			s.Name), "per_unit: {total: N}, or a marginal without per_unit for it"}
 	}
 	var all []Part

@@ -66,7 +66,8 @@ func Hash(p *plan.Plan) string {
 	b, err := json.Marshal(template{
 		Format: templateFormat, Plan: p.Format, Spec: p.SpecHash(),
 		templateFiles: templateFilesOf(p.Release(), p.Source.Files), Resume: p.Resume,
-		Guarantee: p.Guarantee, PublicFigures: blankInvariants(p), Cost: p.Cost, Leaves: p.Leaves, Strategies: p.Strategies, Tables: p.Tables,
+		Guarantee: p.Guarantee, PublicFigures: blankInvariants(p), Cost: p.Cost, Leaves: p.Leaves,
+		Strategies: p.Strategies, Tables: p.Tables,
 		Measurements: p.Measurements, Synthetic: p.Synthetic, Models: p.Models, TableModels: p.TableModels,
 	})
 	if err != nil {

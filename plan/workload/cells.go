@@ -31,7 +31,8 @@ func allCells(t *Table, levels []*domain.Level) (int64, error) {
 	n, ok := cellProduct(levels, limit.Cells)
 	if !ok {
 		return 0, &Fault{"by", fmt.Sprintf("table %s would have more than 2^36 cells, which take a terabyte to count",
-			t.Path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells above a threshold are published"}
+			t.Path), "coarser levels or fewer attributes, or `cells: {above: N}`: a sparse table, of which the cells " +
+			"above a threshold are published"}
 	}
 	return n, nil
 }

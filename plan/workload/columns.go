@@ -52,7 +52,8 @@ func NewChains(r *spec.Release, tables []*Table, how strategy.Summing) (Chains, 
 		c.Leaves = append(c.Leaves, l.Path)
 	}
 	b := chainBuilder{Chains: &c, laplace: r.Budget.Epsilon != nil && r.Budget.Delta == nil,
-		separate: how == strategy.LevelsSeparate, used: map[column][]*domain.Level{}, sums: map[*domain.Level]residual.Sums{}}
+		separate: how == strategy.LevelsSeparate, used: map[column][]*domain.Level{},
+		sums: map[*domain.Level]residual.Sums{}}
 	var columns []column
 	known := map[usage]*domain.Level{} // many tables have the same few attributes
 	for _, t := range tables {
@@ -183,7 +184,8 @@ func (b *chainBuilder) addChains(column *spec.Column, of column) error {
 			return err
 		}
 		for k := range chain.Levels {
-			b.Chains.axes[usage{chain.Attribute(k + 1), of.ranged}] = residual.Axis{Column: len(b.Columns), Level: k + 1}
+			b.Chains.axes[usage{chain.Attribute(k + 1), of.ranged}] = residual.Axis{Column: len(b.Columns),
+				Level: k + 1}
 		}
 		b.Columns, b.Levels = append(b.Columns, made), append(b.Levels, chain)
 		levels = left
@@ -327,7 +329,8 @@ func rangedColumns(v strategy.Summing, r *spec.Release, tables []*Table) map[sou
 	out := map[source]bool{}
 	for _, t := range tables {
 		for i, a := range t.CountedBy {
-			if t.Sums[i] == residual.Cells || t.IsStandalone() || v == strategy.CellByCell || v == strategy.LevelsSeparate {
+			if t.Sums[i] == residual.Cells || t.IsStandalone() || v == strategy.CellByCell ||
+				v == strategy.LevelsSeparate {
 				continue
 			}
 			out[source{r.Budget.Leaves[t.Leaf].Path, a.Column}] = true

@@ -33,7 +33,8 @@ func groupCells(t *Table, levels []*domain.Level) (int64, error) {
 		size := max(int64(level.Size()), 1) // of a column whose categories are not listed: none
 		if listed > mostListed/size {
 			return 0, &Fault{"by", fmt.Sprintf(
-				"table %s has more than 2^30 combinations of listed categories beside those that are discovered", t.Path),
+				"table %s has more than 2^30 combinations of listed categories beside those that are discovered",
+				t.Path),
 				"coarser levels or fewer attributes"}
 		}
 		listed *= size

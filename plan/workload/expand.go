@@ -52,8 +52,10 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	tables = append(tables, suggestionTables(r, len(tables), leaf)...)
 	rows := diagnosticTables(r, len(tables), leaf[r.Diagnostics])
 	if r.Diagnostics != "" && rows == nil {
-		return nil, LocateFault(r, "diagnostics", &Fault{"", "there is nothing to diagnose: every row counts, and as it is",
-			"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; or no `diagnostics`"})
+		return nil, LocateFault(r, "diagnostics",
+			&Fault{"", "there is nothing to diagnose: every row counts, and as it is",
+				"a table with `unit: {id, max_rows}`, a policy that drops rows, or figures of a column with a range; " +
+					"or no `diagnostics`"})
 	}
 	return append(tables, rows...), nil
 }

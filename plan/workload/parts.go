@@ -41,7 +41,8 @@ func partsOf(r *spec.Release, t *Table) ([]*Table, error) {
 			part := newPart(r, t, p)
 			if i := slices.IndexFunc(all, func(other *Table) bool { return other.Path == part.Path }); i >= 0 {
 				if !reflect.DeepEqual(all[i].Query(), part.Query()) {
-					return nil, &Fault{"stats", fmt.Sprintf("two statistics of table %s would be measured under one name, %s",
+					return nil, &Fault{"stats", fmt.Sprintf(
+						"two statistics of table %s would be measured under one name, %s",
 						t.Path, part.Path), "another name for one of them (as: …)"}
 				}
 				continue
@@ -65,7 +66,8 @@ func (t *Table) forStatistics(r *spec.Release) statistic.Table {
 // newPart returns a part of a table, without its number of cells.
 func newPart(r *spec.Release, t *Table, p statistic.Part) *Table {
 	part := &Table{
-		Index: t.Index, Path: statistic.ID(t.Path, p.Name, p.MoreAttributes), Marginal: t.Marginal, PartOf: t, Leaf: t.Leaf,
+		Index: t.Index, Path: statistic.ID(t.Path, p.Name, p.MoreAttributes), Marginal: t.Marginal, PartOf: t,
+		Leaf:   t.Leaf,
 		Weight: t.VarianceWeight(), By: slices.Concat(t.By, p.MoreAttributes), PerUnit: t.Marginal.PerUnit,
 		Counted: p.Counted, Selection: selection.All{},
 	}

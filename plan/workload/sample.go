@@ -22,9 +22,11 @@ func OnSample(r *spec.Release) (*spec.Release, error) {
 	}
 	inner := *r
 	var err error
-	inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta, sample.Rate())
+	inner.Budget.Epsilon, inner.Budget.Delta, err = budget.BeforeSampling(r.Budget.Epsilon, r.Budget.Delta,
+		sample.Rate())
 	if err != nil {
-		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " + err.Error(),
+		return nil, r.Problem("budget", document.Problem{Message: "this budget cannot be spent on a sample: " +
+			err.Error(),
 			Expected: "another budget, or another share of the units"})
 	}
 	return &inner, nil

@@ -27,7 +27,8 @@ func suggestionTables(r *spec.Release, index int, leaf map[string]int) []*Table 
 				Name: "bounds", Table: t.Name, Leaf: c.Suggest, Weight: big.NewRat(1, 1),
 				Stats: []spec.Stat{{Kind: spec.Quantiles, Name: c.Name, Column: c.Name, At: suggestedShares}},
 			}
-			one := &Table{Index: index + len(all), Path: "bounds/" + t.Name + "/" + c.Name, Marginal: m, Leaf: leaf[c.Suggest],
+			one := &Table{Index: index + len(all), Path: "bounds/" + t.Name + "/" + c.Name, Marginal: m,
+				Leaf:  leaf[c.Suggest],
 				Cells: 1, Counted: statistic.RowsOf(t), Selection: selection.All{}, guessed: true}
 			one.Weight = one.VarianceWeight()
 			one.scaleWeight(t)

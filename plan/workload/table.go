@@ -111,7 +111,8 @@ func distinctColumns(t *Table) error {
 	for _, a := range t.By {
 		for _, name := range []string{a.String(), a.String() + statistic.LabelSuffix} {
 			if other, ok := owner[name]; ok {
-				return &Fault{"by", fmt.Sprintf("table %s would have two columns %q, of %s and of %s", t.Path, name, other, a),
+				return &Fault{"by", fmt.Sprintf("table %s would have two columns %q, of %s and of %s", t.Path, name,
+					other, a),
 					fmt.Sprintf("a column of another name that says where it comes from (from: %s)", a.Column)}
 			}
 			owner[name] = a.String()

@@ -35,7 +35,8 @@ func (t *Table) checkTop() error {
 		return &Fault{"top", fmt.Sprintf("table %s has impossible cells, among which none may be chosen", t.Path),
 			"a table without what is impossible, or without `top`"}
 	case t.Cells <= t.Top():
-		return &Fault{"top", fmt.Sprintf("table %s has %s, and %d are to be chosen", t.Path, budget.Plural(t.Cells, "cell"),
+		return &Fault{"top", fmt.Sprintf("table %s has %s, and %d are to be chosen", t.Path,
+			budget.Plural(t.Cells, "cell"),
 			t.Top()), "a smaller number; without `top` all cells are published, for less"}
 	}
 	return nil

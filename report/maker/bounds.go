@@ -14,7 +14,8 @@ import (
 
 // boundsOf returns the bounds of a release, nil if it only counts rows, each as one, under a single bound on rows.
 func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
-	b := &report.Bounds{Columns: []report.ColumnBounds{}, Weights: []report.WeightBounds{}, Tables: []report.TableBounds{}}
+	b := &report.Bounds{Columns: []report.ColumnBounds{}, Weights: []report.WeightBounds{},
+		Tables: []report.TableBounds{}}
 	for _, t := range p.Release().Tables {
 		for _, c := range t.Columns {
 			if c.Lattice != nil && hasFiguresOf(p, tables, t.Name, c.Name) {
@@ -25,8 +26,9 @@ func boundsOf(p *plan.Plan, tables []report.Table) *report.Bounds {
 	}
 	for _, t := range p.Tables {
 		if u := t.PerUnit; u != (spec.PerUnit{}) {
-			b.Tables = append(b.Tables, report.TableBounds{Table: t.Path, Groups: u.Groups, RowsPerGroup: u.RowsPerGroup,
-				Total: u.Total})
+			b.Tables = append(b.Tables, report.TableBounds{Table: t.Path, Groups: u.Groups,
+				RowsPerGroup: u.RowsPerGroup,
+				Total:        u.Total})
 		}
 	}
 	if len(b.Columns)+len(b.Weights)+len(b.Tables) == 0 {

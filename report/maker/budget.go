@@ -46,16 +46,20 @@ func budgetSentences(l *language.Language, paid receipt, p *plan.Plan) []string 
 	}
 	return words.NonEmpty(
 		words.Either(p.Release().Collection != nil,
-			l.Text("What each respondent has lost is recorded on account %s: debit %d, on %s. Counting the reports costs nothing, as they were private already.",
+			l.Text("What each respondent has lost is recorded on account %s: debit %d, on %s. Counting the reports "+
+				"costs nothing, as they were private already.",
 				paid.Account, paid.Number, l.Date(paid.Date)),
 			l.Text("The whole budget was charged to account %s before any noise was drawn: debit %d, on %s.",
 				paid.Account, paid.Number, l.Date(paid.Date))),
 		holdersCharge(l, p.Guarantee.Holders),
-		words.When(len(paid.Also) > 0, l.Text("It was charged as well to the accounts of the other data that were read: %s.",
-			strings.Join(paid.Also, ", "))),
-		words.When(paid.Corrects != "", l.Text("This release corrects release %s, whose cost stays spent.", paid.Corrects)),
+		words.When(len(paid.Also) > 0,
+			l.Text("It was charged as well to the accounts of the other data that were read: %s.",
+				strings.Join(paid.Also, ", "))),
+		words.When(paid.Corrects != "", l.Text("This release corrects release %s, whose cost stays spent.",
+			paid.Corrects)),
 		words.When(paid.Status == report.Practice,
-			l.Text("It is a practice account, which the program opened by itself with room for three releases like its first. No office has set its cap or approved what it pays for.")),
+			l.Text("It is a practice account, which the program opened by itself with room for three releases like "+
+				"its first. No office has set its cap or approved what it pays for.")),
 		witnessSentence(l, paid),
 	)
 }
@@ -66,7 +70,8 @@ func holdersCharge(l *language.Language, h *plan.Holders) string {
 		return ""
 	}
 	with := h.TookPart()
-	return l.Text("That is the account of %s. Each of the %d holders charged the whole budget to an account of its own; holders.json has the entries of all.",
+	return l.Text("That is the account of %s. Each of the %d holders charged the whole budget to an account of its "+
+		"own; holders.json has the entries of all.",
 		with[0], len(with))
 }
 
@@ -75,8 +80,12 @@ func witnessSentence(l *language.Language, paid receipt) string {
 	return words.Either(paid.Witnessed,
 		l.Text("A witness elsewhere keeps the ledger's newest entry, so a rollback of the ledger is noticed."),
 		words.Either(len(paid.Also) > 0,
-			l.Text("At least one of the accounts that paid has no witness on another disk or host that keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the caps of the accounts still hold."),
-			l.Text("The account that paid has no witness on another disk or host that keeps the newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the account's cap still holds.")))
+			l.Text("At least one of the accounts that paid has no witness on another disk or host that keeps the "+
+				"newest entry of its ledger. A rollback of the ledger can go unnoticed, so this receipt alone does "+
+				"not prove that the caps of the accounts still hold."),
+			l.Text("The account that paid has no witness on another disk or host that keeps the newest entry of its "+
+				"ledger. A rollback of the ledger can go unnoticed, so this receipt alone does not prove that the "+
+				"account's cap still holds.")))
 }
 
 func amountOf(c budget.Cost) report.Amount {

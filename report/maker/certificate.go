@@ -127,7 +127,8 @@ func accountOf(l *language.Language, paid receipt) report.Account {
 	case paid.Status == report.Rehearsal:
 	case a.Comparisons > 0:
 		a.Sentence = l.Text(
-			"Before this release results on the account were compared with the truth %s: what was learned from that is in no budget.",
+			"Before this release results on the account were compared with the truth %s: what was learned from that "+
+				"is in no budget.",
 			l.Times(a.Comparisons))
 	default:
 		a.Sentence = l.Text("No comparison of results with the truth was recorded on the account before this release.")

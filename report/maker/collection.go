@@ -65,8 +65,9 @@ func formsOf(l *language.Language, q describe.Question, reports []int64) (forms 
 	for i, f := range q.Forms() {
 		own, other := f.Chances()
 		forms = append(forms, report.CollectionForm{Name: f.Name(l, q.Table.Path), Width: f.Width, Length: f.Length,
-			Share: f.Share, Categories: f.Categories, Support: f.Support, Own: own.RatString(), Other: other.RatString(),
-			Kept: reports[i]})
+			Share: f.Share, Categories: f.Categories, Support: f.Support, Own: own.RatString(),
+			Other: other.RatString(),
+			Kept:  reports[i]})
 	}
 	return forms
 }

@@ -97,7 +97,8 @@ func valueSensitivity(p *plan.Plan, m plan.Measurement, s *report.Sensitivity) {
 	s.Most = mostMoved(m, scaleOf(p.Release().Table(m.Query.Table), v))
 	s.Text = movedText(p, s.Most)
 	if l := languageOf(p); v.Per != "" {
-		s.Text = l.Text("One %s changes this by at most %s, over all cells together, and by less where the range for its %s is narrower.",
+		s.Text = l.Text("One %s changes this by at most %s, over all cells together, and by less where the range for "+
+			"its %s is narrower.",
 			p.Guarantee.Protects, l.Number(words.Rat(s.Most)), v.Per)
 	}
 }
@@ -110,11 +111,13 @@ func mostMoved(m plan.Measurement, scale *big.Rat) string {
 // movedText states such a sensitivity.
 func movedText(p *plan.Plan, most string) string {
 	l := languageOf(p)
-	return l.Text("One %s changes this by at most %s, over all cells together.", p.Guarantee.Protects, l.Number(words.Rat(most)))
+	return l.Text("One %s changes this by at most %s, over all cells together.", p.Guarantee.Protects,
+		l.Number(words.Rat(most)))
 }
 
 func rankSensitivity(p *plan.Plan, _ plan.Measurement, s *report.Sensitivity) {
-	s.Text = languageOf(p).Text("Which value is drawn depends on how many rows are below it. One %s affects this only through its rows in the cell, however far apart the values are.",
+	s.Text = languageOf(p).Text("Which value is drawn depends on how many rows are below it. One %s affects this "+
+		"only through its rows in the cell, however far apart the values are.",
 		p.Guarantee.Protects)
 }
 
@@ -132,7 +135,8 @@ func sentenceOfQuantiles(l *language.Language, _ plan.Measurement, asked string)
 func sentenceOfBins(l *language.Language, m plan.Measurement, asked string) string {
 	asked, noise := words.Capital(asked), l.Text(m.Mechanism.Kind.Name())
 	if m.Query.Counted.(counted.Bins).Total > 0 {
-		return l.Text("%s: a count of all and sums and differences of these from which counts up to each bin have the least error, with %s noise, from which quantiles are read.",
+		return l.Text("%s: a count of all and sums and differences of these from which counts up to each bin have "+
+			"the least error, with %s noise, from which quantiles are read.",
 			asked, noise)
 	}
 	return l.Text("%s: counts of these, with %s noise, from which quantiles are read.", asked, noise)

@@ -145,7 +145,8 @@ func checkColumns(c synth.FigureColumns, cells int) error {
 		suits := interval == c.High.IsValid(i) && value == c.Estimate.IsValid(i)
 		switch flag {
 		case synth.Plain, synth.NoiseDominates:
-			suits = suits && value && interval && c.Low.Value(i) <= c.Estimate.Value(i) && c.Estimate.Value(i) <= c.High.Value(i)
+			suits = suits && value && interval && c.Low.Value(i) <= c.Estimate.Value(i) &&
+				c.Estimate.Value(i) <= c.High.Value(i)
 		case synth.Unbounded, synth.Withheld:
 			suits = suits && !value && !interval && c.Error.IsNull(i)
 		default:

@@ -101,9 +101,11 @@ func New(in Input) (*report.Report, error) {
 func statusText(l *language.Language, s report.Status, collected bool) string {
 	switch s {
 	case report.Practice:
-		return l.Text("This is a trial run on the data that the spec names, and nobody has approved it. To publish, run the spec on an account of the office.")
+		return l.Text("This is a trial run on the data that the spec names, and nobody has approved it. To publish, " +
+			"run the spec on an account of the office.")
 	case report.Rehearsal:
-		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says nothing about anybody, and its figures mean nothing.")
+		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says " +
+			"nothing about anybody, and its figures mean nothing.")
 	}
 	return words.Either(collected,
 		l.Text("This is a release: what each respondent has lost is recorded on the account."),

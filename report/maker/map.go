@@ -140,8 +140,10 @@ func areaMap(l *language.Language, called spec.TableWords, t synth.Table, a *atl
 			})})
 	}
 	m.Unsure = a.drawPlaces(unsure)
-	m.Text = l.Text("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or has a margin as large as itself.",
-		l.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what, f.extremesText(l, values),
+	m.Text = l.Text("A map of %s of %s: %s shaded by %s as published%s, and %s hatched, whose figure is withheld or "+
+		"has a margin as large as itself.",
+		l.Plural(int64(len(ranked)+left), "place"), of, budget.Group(int64(len(ranked))), f.what,
+		f.extremesText(l, values),
 		budget.Group(int64(left)))
 	return m
 }
@@ -198,7 +200,8 @@ func flowMap(l *language.Language, called spec.TableWords, t synth.Table, origin
 	origin, destination := called.Title(t.Keys[0].Attribute.String()), called.Title(t.Keys[1].Attribute.String())
 	m := report.Map{Kind: "flows", Classes: []report.MapClass{}, Table: t.Path, Figure: f.name,
 		Of:    l.Text("%[1]s to %[2]s", origin, destination),
-		Title: l.Text("%s from %s to %s", words.Capital(f.what), origin, destination), Where: origins.where, Width: origins.width,
+		Title: l.Text("%s from %s to %s", words.Capital(f.what), origin, destination), Where: origins.where,
+		Width:  origins.width,
 		Height: origins.height}
 	if origins.outlines != nil {
 		m.Ground = origins.drawPlaces(func(int) bool { return true })
@@ -228,7 +231,9 @@ func flowMap(l *language.Language, called spec.TableWords, t synth.Table, origin
 		}
 		m.Classes = append(m.Classes, report.MapClass{Range: s.Text(l, i), Shade: shade, Path: path.String()})
 	}
-	m.Text = l.Text("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and pointed at its destination; one within a place is a ring. %s of the table could not be zero; those that begin or end off the map are not drawn.",
+	m.Text = l.Text("A map of the %s with the largest %s as published%s. Each is a wedge, wide at its origin and "+
+		"pointed at its destination; one within a place is a ring. %s of the table could not be zero; those that "+
+		"begin or end off the map are not drawn.",
 		l.Plural(int64(len(on)), "flow"), f.what, f.extremesText(l, values),
 		words.Capital(l.Plural(int64(len(ranked)), "row")))
 	return m

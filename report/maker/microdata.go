@@ -63,10 +63,12 @@ func oneMicrodata(p *plan.Plan, s plan.Synthetic, drawn synth.Microdata) (report
 	}
 	for _, f := range drawn.Fits {
 		m.Sets = append(m.Sets, report.Set{
-			Columns: words.Texts(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First, Cells: int64(f.Cells),
+			Columns: words.Texts(f.Columns), Table: f.Table, Measured: f.Measured, Before: f.First,
+			Cells:         int64(f.Cells),
 			StandardError: f.Sigma, Distance: f.Distance,
-			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows, Bound: f.Bound,
-			Off: int64(f.Off), Spread: f.Spread,
+			NoiseDistance: float64(float64(meanAbsolute*f.Sigma) * float64(f.Cells)), RowsDistance: f.Rows,
+			Bound: f.Bound,
+			Off:   int64(f.Off), Spread: f.Spread,
 		})
 	}
 	for _, c := range drawn.FarthestCells {
@@ -157,16 +159,21 @@ func lossOfAll(steps []budget.Mechanism, charge budget.Cost) (report.Amount, flo
 func numberedText(l *language.Language, m report.Microdata, s plan.Synthetic, asked int64) string {
 	switch {
 	case m.Parent != "":
-		return l.Text("Each row belongs to one row of the microdata of %s: the one with the same number in column %s. Column %s of that table says how many rows belong to each of its rows. It was measured with the other columns of that table, and there are as many rows as it says.",
+		return l.Text("Each row belongs to one row of the microdata of %s: the one with the same number in column "+
+			"%s. Column %s of that table says how many rows belong to each of its rows. It was measured with the "+
+			"other columns of that table, and there are as many rows as it says.",
 			m.Parent, m.LinkedBy, strings.TrimPrefix(m.Given[len(m.Given)-1], m.Parent+"."))
 	case asked > 0 && s.Rows > 0:
-		return l.Text("Whoever published them asked for this number of rows; the spec fixes %s. It is a public number, which says nothing about the data and costs nothing.",
+		return l.Text("Whoever published them asked for this number of rows; the spec fixes %s. It is a public "+
+			"number, which says nothing about the data and costs nothing.",
 			budget.Group(s.Rows))
 	case asked > 0:
-		return l.Text("Whoever published them asked for this number of rows, instead of the noisy total of table %s. It is a public number, which says nothing about the data and costs nothing.",
+		return l.Text("Whoever published them asked for this number of rows, instead of the noisy total of table %s. "+
+			"It is a public number, which says nothing about the data and costs nothing.",
 			m.Table)
 	case s.RowsOf != "":
-		return l.Text("There are as many rows as invariant %s says, which is a public figure. The rows need not agree with any other figure of an invariant.",
+		return l.Text("There are as many rows as invariant %s says, which is a public figure. The rows need not "+
+			"agree with any other figure of an invariant.",
 			s.RowsOf)
 	case s.Rows > 0:
 		return l.Text("The spec fixes how many rows there are. This is a public number, which says nothing about the data.")
@@ -176,7 +183,8 @@ func numberedText(l *language.Language, m report.Microdata, s plan.Synthetic, as
 }
 
 func originText(l *language.Language, g plan.Guarantee) string {
-	return l.Text("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from the data, and no row belongs to any %s; one that equals somebody's does so by chance.",
+	return l.Text("Every row is drawn at random from a model that was fitted to noisy counts. No row is taken from "+
+		"the data, and no row belongs to any %s; one that equals somebody's does so by chance.",
 		g.Protects)
 }
 
@@ -191,34 +199,42 @@ func trustText(l *language.Language, m report.Microdata) string {
 	case len(names) == 0:
 		measured = l.Text("The counts of each column were measured, and those of no pair of columns.")
 	case len(names) > maxNamedSets:
-		measured = l.Text("The counts of each column were measured, and those of %d sets of columns together, which the table names.",
+		measured = l.Text("The counts of each column were measured, and those of %d sets of columns together, which "+
+			"the table names.",
 			len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
 		measured = l.Text("The counts of each column were measured, and those of these pairs of columns: %s.", list)
 	}
 	parent := words.When(m.Parent != "", " "+l.Text(
-		"These rows are drawn given the columns of %s, so this holds only as far as the rows of %[1]s show those columns as they were measured here.", m.Parent))
+		"These rows are drawn given the columns of %s, so this holds only as far as the rows of %[1]s show those "+
+			"columns as they were measured here.", m.Parent))
 	return measured + " " + words.Either(len(names) == 0,
-		l.Text("In the rows the counts of single columns are close to the true ones, apart from the noise of the measurements and the chance error of drawing rows."),
-		l.Text("In the rows these counts are close to the true ones, apart from the noise of the measurements and the chance error of drawing rows.")) + parent
+		l.Text("In the rows the counts of single columns are close to the true ones, apart from the noise of the "+
+			"measurements and the chance error of drawing rows."),
+		l.Text("In the rows these counts are close to the true ones, apart from the noise of the measurements and "+
+			"the chance error of drawing rows.")) + parent
 }
 
 func distrustText(l *language.Language, m report.Microdata) string {
 	return independenceText(l, m) +
 		words.When(m.Parent != "",
-			" "+l.Text("Also do not trust what else the rows show about those that belong to the same row of %s, in this table or in another one: given the columns of %[1]s, they were drawn independently of each other.",
+			" "+l.Text("Also do not trust what else the rows show about those that belong to the same row of %s, in "+
+				"this table or in another one: given the columns of %[1]s, they were drawn independently of each other.",
 				m.Parent))
 }
 
 // noDependenceText says that no two columns were measured together; it follows the words "do not trust", as do all
 // texts on what was not measured.
 func noDependenceText(l *language.Language) string {
-	return l.Text("What the rows show about how columns depend on each other. This was not measured: the model assumes that all columns are independent, and the rows follow this assumption.")
+	return l.Text("What the rows show about how columns depend on each other. This was not measured: the model " +
+		"assumes that all columns are independent, and the rows follow this assumption.")
 }
 
 // setsOnlyText says that only some sets of columns were measured together.
 func setsOnlyText(l *language.Language) string {
-	return l.Text("What the rows show about how other columns depend on each other. This was not measured: the model assumes that they depend on each other no more than the measured sets imply, and the rows follow this assumption.")
+	return l.Text("What the rows show about how other columns depend on each other. This was not measured: the model " +
+		"assumes that they depend on each other no more than the measured sets imply, and the rows follow this " +
+		"assumption.")
 }
 
 // independenceText says which columns were not measured together, and what that means.
@@ -227,7 +243,10 @@ func independenceText(l *language.Language, m report.Microdata) string {
 	case len(m.Together(l)) == 0:
 		return noDependenceText(l)
 	case m.Method == plan.AIM:
-		return setsOnlyText(l) + " " + l.Text("Also do not trust how the rows divide categories of a column whose noisy counts were below three standard errors: these were measured as one, and the division is a guess.")
+		return setsOnlyText(l) + " " + l.Text("Also do not trust how the rows divide categories of a column whose "+
+			"noisy counts were below three standard errors: these were measured as one, and the division is a guess.")
 	}
-	return l.Text("What the rows show about any other two columns together, or about any three. This was not measured. The model links columns only through the measured pairs. It assumes that columns without such a pair are independent, given the columns that link them, and the rows follow this assumption.")
+	return l.Text("What the rows show about any other two columns together, or about any three. This was not " +
+		"measured. The model links columns only through the measured pairs. It assumes that columns without such a " +
+		"pair are independent, given the columns that link them, and the rows follow this assumption.")
 }

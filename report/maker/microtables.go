@@ -55,12 +55,16 @@ func ofTablesText(l *language.Language, m report.Microdata, s plan.Synthetic, dr
 	sets := l.Plural(int64(len(m.Sets)), "set")
 	of := l.Text("The model is made from the tables of the release that contain these columns: %s of columns.", sets)
 	if s.Adaptive() {
-		of = l.Text("The model is made from all that was measured, that is, the tables of the release and the answers to the questions of the method: %s of columns. Whoever published the rows asked for this model instead of the one of method %s. It costs nothing, because nothing more is measured.",
+		of = l.Text("The model is made from all that was measured, that is, the tables of the release and the "+
+			"answers to the questions of the method: %s of columns. Whoever published the rows asked for this model "+
+			"instead of the one of method %s. It costs nothing, because nothing more is measured.",
 			sets, s.Method)
 	}
 	return of + " " + words.Either(drawn.Shape == synth.Tree,
 		l.Text("They are fitted together in a single model (a junction tree)."),
-		l.Text("A single model of all of them (a junction tree) would be too large. So the counts of each set are made possible and consistent with those of single columns, and rows are changed until they have these counts, as nearly as they can have all of them (gradual update)."))
+		l.Text("A single model of all of them (a junction tree) would be too large. So the counts of each set are "+
+			"made possible and consistent with those of single columns, and rows are changed until they have these "+
+			"counts, as nearly as they can have all of them (gradual update)."))
 }
 
 // unmeasuredColumns returns the columns that no table contains.
@@ -83,7 +87,8 @@ func trustTablesText(l *language.Language, m report.Microdata) string {
 		says = l.Text("The counts of %d sets of columns together were measured, which the table names.", len(names))
 	}
 	return says + " " +
-		l.Text("In the rows these counts are close to the true ones, apart from the noise of the measurements and the chance error of drawing rows.")
+		l.Text("In the rows these counts are close to the true ones, apart from the noise of the measurements and "+
+			"the chance error of drawing rows.")
 }
 
 func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Microdata) string {
@@ -92,21 +97,27 @@ func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Mi
 	case len(m.Together(l)) == 0:
 		says = noDependenceText(l)
 	case drawn.Shape == synth.Gradual:
-		says = l.Text("What the rows show about how other columns depend on each other. This was not measured: the rows show what the measured sets imply together, and what is left of the rows with which the method began.")
+		says = l.Text("What the rows show about how other columns depend on each other. This was not measured: the " +
+			"rows show what the measured sets imply together, and what is left of the rows with which the method began.")
 	}
 	names := unmeasuredColumns(m)
 	switch len(names) {
 	case 0:
 		return says
 	case 1:
-		return says + " " + l.Text("Also do not trust what they show about %s: no table contains this column, so all its categories are equally likely, whatever the data are (model only).",
+		return says + " " + l.Text("Also do not trust what they show about %s: no table contains this column, so all "+
+			"its categories are equally likely, whatever the data are (model only).",
 			names[0])
 	}
-	return says + " " + l.Text("Also do not trust what they show about %s: no table contains these columns, so all their categories are equally likely, whatever the data are (model only).",
+	return says + " " + l.Text("Also do not trust what they show about %s: no table contains these columns, so all "+
+		"their categories are equally likely, whatever the data are (model only).",
 		strings.Join(names, ", "))
 }
 
 // parallelText says what several files of rows show.
 func parallelText(l *language.Language) string {
-	return l.Text("The rows are drawn several times from one model, each time into a separate file; the figures here are those of the first file. The differences between the files show how much chance the drawing of rows adds to a figure, and only that. The noise of what was measured, and what the model leaves out, are the same in all files. So a figure can be nearly the same in all of them and still far from the truth.")
+	return l.Text("The rows are drawn several times from one model, each time into a separate file; the figures here " +
+		"are those of the first file. The differences between the files show how much chance the drawing of rows " +
+		"adds to a figure, and only that. The noise of what was measured, and what the model leaves out, are the " +
+		"same in all files. So a figure can be nearly the same in all of them and still far from the truth.")
 }

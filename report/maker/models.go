@@ -75,18 +75,25 @@ func describePerformance(out *report.Model, f *model.Performance) {
 
 // describeAdditive describes the scores of an additive model, and how well it predicts.
 func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fitted *model.Published) {
-	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column (Nori, Caruana, Bu, Shen and Kulkarni 2021)")
-	out.Trust = l.Text("The score of a row is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. The band of a score is for the noise alone, 95%% for each score by itself.",
+	out.Method = l.Text("additive: the prediction follows from a sum of scores, one for the category of each column " +
+		"(Nori, Caruana, Bu, Shen and Kulkarni 2021)")
+	out.Trust = l.Text("The score of a row is the intercept plus one score for each column: the scores of all "+
+		"categories, which %s has, are the whole model. The band of a score is for the noise alone, 95%% for each "+
+		"score by itself.",
 		out.File)
 	out.Unit, out.Intercept = l.Text("units of %s", m.Target.Attribute), &fitted.Intercept
-	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times nothing is known. It must not decide about a person by itself.")
+	out.Distrust = l.Text("A score says how rows differ, not why: it is no effect, and it depends on the other " +
+		"columns. The model was fitted to noisy sums and to the rows of this table; for other people and other times " +
+		"nothing is known. It must not decide about a person by itself.")
 	switch {
 	case m.Class >= 0:
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Classes[1])
 		out.Unit = l.Text("log-odds")
 	case m.Link != "":
 		out.Unit = l.Text("logarithm of %s", m.Target.Attribute)
-		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column: the scores of all categories, which %s has, are the whole model. A score of 0.1 makes the prediction about a tenth larger. The band of a score is for the noise alone, 95%% for each score by itself.",
+		out.Trust = l.Text("The logarithm of a prediction is the intercept plus one score for each column: the "+
+			"scores of all categories, which %s has, are the whole model. A score of 0.1 makes the prediction about "+
+			"a tenth larger. The band of a score is for the noise alone, 95%% for each score by itself.",
 			out.File)
 	}
 	describePerformance(out, fitted.Performance)
@@ -99,34 +106,48 @@ func describeAdditive(out *report.Model, l *language.Language, m plan.Model, fit
 			Scores: pair.Scores, Errors: pair.Errors})
 	}
 	if len(out.Pairs) > 0 {
-		out.Trust += " " + l.Text("The score of a pair comes on top: it is what both columns together add to the scores of each.")
+		out.Trust += " " + l.Text("The score of a pair comes on top: it is what both columns together add to the "+
+			"scores of each.")
 	}
 }
 
 // describeRegression describes the coefficients of a regression.
 func describeRegression(out *report.Model, l *language.Language, m plan.Model, fitted *model.Regression) {
 	out.Method = l.Text("linear regression of noisy sums of products: each coefficient is corrected for the noise")
-	out.Trust = l.Text("An interval is for the coefficient as an estimate of what the columns say about the target, with noise and sampling. The standard error of the noise alone is for the coefficient that the rows at hand would give without noise.")
+	out.Trust = l.Text("An interval is for the coefficient as an estimate of what the columns say about the target, " +
+		"with noise and sampling. The standard error of the noise alone is for the coefficient that the rows at hand " +
+		"would give without noise.")
 	if m.Method == spec.LogisticModel {
-		out.Method = l.Text("logistic regression, approximated by least squares of noisy sums of products (Fisher's discriminant)")
-		out.Trust = l.Text("The model ranks rows as the linear regression of the same columns does. Its coefficients are approximate and have no interval (%s).", l.Text(report.ModelOnly))
+		out.Method = l.Text("logistic regression, approximated by least squares of noisy sums of products (Fisher's " +
+			"discriminant)")
+		out.Trust = l.Text("The model ranks rows as the linear regression of the same columns does. Its coefficients "+
+			"are approximate and have no interval (%s).", l.Text(report.ModelOnly))
 	}
 	if m.Descends() {
-		out.Method = l.Text("logistic regression, fitted by gradient descent with noisy gradients (Bassily, Smith and Thakurta 2014)")
-		out.Trust = l.Text("The weights predict: the log-odds of a row are the intercept plus the weight of each category and each number times its weight. A short descent shrinks them, and they have no intervals: they are no estimates of coefficients.")
+		out.Method = l.Text("logistic regression, fitted by gradient descent with noisy gradients (Bassily, Smith " +
+			"and Thakurta 2014)")
+		out.Trust = l.Text("The weights predict: the log-odds of a row are the intercept plus the weight of each " +
+			"category and each number times its weight. A short descent shrinks them, and they have no intervals: " +
+			"they are no estimates of coefficients.")
 	}
 	if m.Local() {
-		out.Method = l.Text("logistic regression by federated averaging: each holder takes steps of gradient descent by itself, with all of the noise, and the mean of their models follows (McMahan, Moore, Ramage, Hampson and Agüera y Arcas 2017)")
+		out.Method = l.Text("logistic regression by federated averaging: each holder takes steps of gradient descent " +
+			"by itself, with all of the noise, and the mean of their models follows (McMahan, Moore, Ramage, Hampson " +
+			"and Agüera y Arcas 2017)")
 	}
 	if m.From != nil {
-		out.Method = l.Text("linear regression of the released tables of all pairs of its columns: each coefficient is corrected for their noise")
+		out.Method = l.Text("linear regression of the released tables of all pairs of its columns: each coefficient " +
+			"is corrected for their noise")
 		if m.Method == spec.LogisticModel {
-			out.Method = l.Text("logistic regression of the released tables of all pairs of its columns, approximated by least squares (Fisher's discriminant)")
+			out.Method = l.Text("logistic regression of the released tables of all pairs of its columns, " +
+				"approximated by least squares (Fisher's discriminant)")
 		}
 	}
-	out.Distrust = l.Text("A coefficient compares rows that are equal in the other columns of the model. It is no effect of a cause, and columns that are not in the model can explain it.")
+	out.Distrust = l.Text("A coefficient compares rows that are equal in the other columns of the model. It is no " +
+		"effect of a cause, and columns that are not in the model can explain it.")
 	if m.Descends() {
-		out.Distrust = l.Text("A weight says how rows differ, not why: it is no effect of a cause, and it depends on the other columns. The model must not decide about a person by itself.")
+		out.Distrust = l.Text("A weight says how rows differ, not why: it is no effect of a cause, and it depends on " +
+			"the other columns. The model must not decide about a person by itself.")
 	}
 	if fitted.Positive != "" {
 		out.Predicts = l.Text("the probability that %s is %s", m.Target.Attribute, fitted.Positive)

@@ -20,7 +20,9 @@ func provenanceOf(in Input) report.Provenance {
 		CodeBooks: []report.CodeBook{}, Params: []report.Param{}, Modules: append([]report.Module{}, in.Modules...),
 	}
 	if len(in.Microdata) > 0 {
-		out.Microdata = languageOf(p.Plan()).Text("They are made from the measurements alone. Fitting the model involves no random numbers. Its rows are drawn with numbers derived from the SHA-256 of measurements, plan and purpose, so anybody who draws them again gets the same rows.")
+		out.Microdata = languageOf(p.Plan()).Text("They are made from the measurements alone. Fitting the model " +
+			"involves no random numbers. Its rows are drawn with numbers derived from the SHA-256 of measurements, " +
+			"plan and purpose, so anybody who draws them again gets the same rows.")
 	}
 	joined, books := map[string]bool{}, map[string]bool{}
 	for _, t := range p.Release().Tables {
@@ -29,7 +31,8 @@ func provenanceOf(in Input) report.Provenance {
 		}
 		for _, j := range t.Joins {
 			joined[j.File] = true
-			out.Public = append(out.Public, report.PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On, Rows: j.Rows,
+			out.Public = append(out.Public, report.PublicTable{Table: t.Name, Name: j.Name, Path: j.File, On: j.On,
+				Rows: j.Rows,
 				Hash: hashOf(p.Source.Files[j.File])})
 		}
 		for _, c := range t.Columns {
@@ -59,18 +62,25 @@ func checksOf(r *report.Report) []string {
 	l := r.In()
 	checks := []string{
 		words.Either(r.Contact != "",
-			l.Text("To check this page you need the whole folder that it came in (contact: %s).", words.OneRow(r.Contact)),
-			l.Text("To check this page you need the whole folder that it came in: ask whoever gave you the page.")) + " " +
-			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the confidential data, and adds up the privacy loss with separate code. It is part of %s.",
+			l.Text("To check this page you need the whole folder that it came in (contact: %s).",
+				words.OneRow(r.Contact)),
+			l.Text("To check this page you need the whole folder that it came in: ask whoever gave you the page.")) +
+			" " +
+			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the "+
+				"confidential data, and adds up the privacy loss with separate code. It is part of %s.",
 				r.Provenance.Software) +
-			words.When(r.Status == report.Official, " "+l.Text("Add `--trust office.pub`, the key that the office has published: without it the check establishes neither who measured the figures nor whether they were paid for.")) +
+			words.When(r.Status == report.Official, " "+l.Text("Add `--trust office.pub`, the key that the office "+
+				"has published: without it the check establishes neither who measured the figures nor whether they "+
+				"were paid for.")) +
 			" " + l.Text("Nobody outside can see that the noise was random, its key erased and the data true."),
-		l.Text("By hand: every file must have the SHA-256 (a fingerprint of its content) that manifest.json gives for it. `dprelease plan`, run on the spec, must make a plan.json with the SHA-256 `%s`",
+		l.Text("By hand: every file must have the SHA-256 (a fingerprint of its content) that manifest.json gives "+
+			"for it. `dprelease plan`, run on the spec, must make a plan.json with the SHA-256 `%s`",
 			r.Provenance.PlanHash),
 	}
 	if len(r.Microdata) > 0 {
 		checks = append(checks, words.Either(r.Adapts(),
-			l.Text("For microdata, `dprelease verify` compares the rounds with the plan, and draws the rows again, byte for byte."),
+			l.Text("For microdata, `dprelease verify` compares the rounds with the plan, and draws the rows again, "+
+				"byte for byte."),
 			l.Text("For microdata, `dprelease verify` draws the rows again, byte for byte.")))
 	}
 	paid := r.Budget.Receipt
@@ -78,7 +88,8 @@ func checksOf(r *report.Report) []string {
 	case report.Rehearsal:
 		return checks
 	case report.Practice:
-		return append(checks, l.Text("Ask whoever made this release to show debit %d of account %s in the ledger. Its hash is `%s`.",
+		return append(checks, l.Text("Ask whoever made this release to show debit %d of account %s in the ledger. "+
+			"Its hash is `%s`.",
 			paid.Number, paid.Account, paid.EntryHash))
 	}
 	return append(checks, l.Text("Ask the office to show debit %d of account %s in the ledger. Its hash is `%s`.",

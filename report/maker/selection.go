@@ -71,9 +71,10 @@ func addTop(p *plan.Plan, t plan.Table, _ synth.Table, out *report.Table) {
 	if !ok {
 		return
 	}
-	out.Top = &report.Top{Of: t.Top.Of, Declared: t.Cells, Select: mechanismOf(top.Select), Sensitivity: top.Sensitivity,
-		Monotone: top.Monotone,
-		Choosing: t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
+	out.Top = &report.Top{Of: t.Top.Of, Declared: t.Cells, Select: mechanismOf(top.Select),
+		Sensitivity: top.Sensitivity,
+		Monotone:    top.Monotone,
+		Choosing:    t.Top.Choosing, Shortfall: t.Top.Shortfall, Attained: t.Top.Attained}
 }
 
 func choiceNoise(l *language.Language, m plan.Measurement) []report.Noise {
@@ -82,7 +83,8 @@ func choiceNoise(l *language.Language, m plan.Measurement) []report.Noise {
 
 func groupSelectionNoise(l *language.Language, m plan.Measurement) []report.Noise {
 	return selectionNoise(m, l.Text("which groups of %s appear, %s, with a δ of %s each", m.ID,
-		l.Plural(int64(len(m.Selection.Steps())), "time"), l.Number(words.RoundedUp(m.Selection.(selection.Groups).Delta))))
+		l.Plural(int64(len(m.Selection.Steps())), "time"),
+		l.Number(words.RoundedUp(m.Selection.(selection.Groups).Delta))))
 }
 
 // selectionNoise returns the entry of a selection in the list of mechanisms, with its purpose.

@@ -65,7 +65,8 @@ func seriesOf(p *plan.Plan, planned plan.Table, t synth.Table, largestFirst bool
 	all := []report.Series{first}
 	for _, n := range t.Numbers[:min(len(t.Numbers), mostFigures)] {
 		next := shape
-		next.Figure, next.What, next.Points = n.Name, describe.FigureText(languageOf(p), p.Release().Words, n.Figure, planned),
+		next.Figure, next.What, next.Points = n.Name, describe.FigureText(languageOf(p), p.Release().Words, n.Figure,
+			planned),
 			figurePoints(n.FigureColumns)
 		all = append(all, next)
 	}

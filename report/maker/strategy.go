@@ -40,13 +40,15 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 		}
 		left = left[s.Measurements:]
 		if all[i].OfPart() && len(own) > 0 {
-			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind), partSentence(languageOf(p), own[0])
+			all[i].RMSE, all[i].Noise, all[i].Text = 0, string(own[0].Mechanism.Kind),
+				partSentence(languageOf(p), own[0])
 			continue
 		}
 		for _, other := range s.Alternatives {
 			all[i].Alternatives = append(all[i].Alternatives, report.Alternative{Kind: string(other.Kind),
 				Noise: string(other.Noise),
-				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge, Why: other.Why.In(languageOf(p))})
+				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge,
+				Why: other.Why.In(languageOf(p))})
 		}
 		all[i].Text = strategyText(languageOf(p), all[i],
 			slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
@@ -99,7 +101,8 @@ func strategyText(l *language.Language, s report.Strategy, shared bool, ranged [
 	b.WriteString(measuredText(l, s, shared, ranged))
 	if ranged != nil {
 		b.WriteString(" " + l.Text(
-			"Along %s, sums of neighbouring categories are measured instead of single categories. This makes the error of cumulative counts and of ranges smaller.",
+			"Along %s, sums of neighbouring categories are measured instead of single categories. This makes the "+
+				"error of cumulative counts and of ranges smaller.",
 			strings.Join(ranged, " "+l.Text("and")+" ")))
 	}
 	error := l.Number(words.Decimal(s.RMSE))
@@ -114,16 +117,19 @@ func strategyText(l *language.Language, s report.Strategy, shared bool, ranged [
 		switch {
 		case other.Why != "":
 		case other.BudgetNeeded != "":
-			b.WriteString(" " + l.Text("For the same targets, %s would be needed %s", letter+l.Number(other.BudgetNeeded),
+			b.WriteString(" " + l.Text("For the same targets, %s would be needed %s",
+				letter+l.Number(other.BudgetNeeded),
 				otherWay(l, s, other)) + ".")
 		default:
-			b.WriteString(" " + l.Text("It would be %s %s", l.Number(words.Decimal(other.RMSE)), otherWay(l, s, other)) +
+			b.WriteString(" " + l.Text("It would be %s %s", l.Number(words.Decimal(other.RMSE)),
+				otherWay(l, s, other)) +
 				words.When(other.Charge != "", ", "+l.Text("for a charge of ρ %s", l.Number(other.Charge))) + ".")
 		}
 	}
 	for _, other := range s.Alternatives {
 		if other.Why != "" {
-			b.WriteString(" " + l.Text("It is not possible to %s: %s.", l.Text(strategyPhrases[strategy.Kind(other.Kind)].to),
+			b.WriteString(" " + l.Text("It is not possible to %s: %s.",
+				l.Text(strategyPhrases[strategy.Kind(other.Kind)].to),
 				other.Why))
 		}
 	}
@@ -135,7 +141,8 @@ func measuredText(l *language.Language, s report.Strategy, shared bool, ranged [
 	noise := l.Text(budget.Kind(s.Noise).Name())
 	switch strategy.Kind(s.Kind) {
 	case strategy.EqualShares:
-		return l.Text("Each table is measured by itself, all with equal shares, with %s noise of its own on every cell: no other way was found that makes no table worse.",
+		return l.Text("Each table is measured by itself, all with equal shares, with %s noise of its own on every "+
+			"cell: no other way was found that makes no table worse.",
 			noise)
 	case strategy.Direct:
 		return directText(l, s, shared, ranged, noise)
@@ -144,13 +151,18 @@ func measuredText(l *language.Language, s report.Strategy, shared bool, ranged [
 	case strategy.AllQuestions:
 		return l.Text("Each table is a question that every respondent answered, by a report of subset selection.")
 	case strategy.Largest:
-		return l.Text("Only the tables whose attributes are not all in another one are measured, with %s noise on every cell. Every table is computed from all of these that contain it, by adding up their cells.",
+		return l.Text("Only the tables whose attributes are not all in another one are measured, with %s noise on "+
+			"every cell. Every table is computed from all of these that contain it, by adding up their cells.",
 			noise)
 	case strategy.ResidualsAndTables:
-		return l.Text("What the tables have in common is measured once (residuals), with %s noise. Some of the tables are measured by themselves as well, so that none is worse than with an equal share. Every table is computed from all of these answers that concern it.",
+		return l.Text("What the tables have in common is measured once (residuals), with %s noise. Some of the "+
+			"tables are measured by themselves as well, so that none is worse than with an equal share. Every table "+
+			"is computed from all of these answers that concern it.",
 			noise)
 	case strategy.Residuals:
-		return l.Text("What the tables have in common is measured once, as residuals: the total, then how the categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with %s noise. Every table is made from these answers.",
+		return l.Text("What the tables have in common is measured once, as residuals: the total, then how the "+
+			"categories of each attribute differ from their mean, then what pairs of attributes add, and so on, with "+
+			"%s noise. Every table is made from these answers.",
 			noise)
 	}
 	return ""
@@ -161,15 +173,18 @@ func directText(l *language.Language, s report.Strategy, shared bool, ranged []s
 	one := len(s.Tables) == 1
 	switch {
 	case s.Measurements < len(s.Tables):
-		return l.Text("%d of these tables are measured by themselves, with %s noise on every cell. Every table is computed from all of these measurements that concern it.",
+		return l.Text("%d of these tables are measured by themselves, with %s noise on every cell. Every table is "+
+			"computed from all of these measurements that concern it.",
 			s.Measurements, noise)
 	case ranged != nil:
 		return words.Either(one, l.Text("The table is measured by itself, with %s noise.", noise),
 			l.Text("Each table is measured by itself, with %s noise.", noise))
 	case shared:
 		return words.Either(one,
-			l.Text("The table is measured by itself, with %s noise of its own on every cell. What other measurements say about the same counts is then combined with that.", noise),
-			l.Text("Each table is measured by itself, with %s noise of its own on every cell. What other measurements say about the same counts is then combined with that.", noise))
+			l.Text("The table is measured by itself, with %s noise of its own on every cell. What other measurements "+
+				"say about the same counts is then combined with that.", noise),
+			l.Text("Each table is measured by itself, with %s noise of its own on every cell. What other "+
+				"measurements say about the same counts is then combined with that.", noise))
 	}
 	return words.Either(one, l.Text("The table is measured by itself, with %s noise of its own on every cell.", noise),
 		l.Text("Each table is measured by itself, with %s noise of its own on every cell.", noise))

@@ -70,8 +70,9 @@ func tableOf(p *plan.Plan, planned plan.Table, t synth.Table) (report.Table, err
 		return report.Table{}, fmt.Errorf("it is not the plan's table %s", planned.Path)
 	}
 	out := report.Table{
-		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells, Impossible: impossible,
-		Title: describe.TableTitle(p.Release(), planned), Target: planned.Target,
+		Path: t.Path, Marginal: planned.Marginal, By: append([]string{}, planned.By...), Cells: cells,
+		Impossible: impossible,
+		Title:      describe.TableTitle(p.Release(), planned), Target: planned.Target,
 		Expectation: describe.ExpectationOf(languageOf(p), p, planned) + sumsOfWeights(languageOf(p), planned),
 		Statistics:  make([]report.Statistic, len(t.Statistics)),
 	}

@@ -49,8 +49,10 @@ func timesWeight(l *language.Language, what counted.Counted) string {
 // unitRowsSentence says how much a unit contributes to counts of some rows.
 func unitRowsSentence(l *language.Language, what counted.Counted, protects string) string {
 	return words.Either(what.Weighted(),
-		l.Text("One %s changes the count of a bin by the weight of its rows in that bin, however far apart the values are.", protects),
-		l.Text("One %s changes the count of a bin by the number of its rows in that bin, however far apart the values are.", protects))
+		l.Text("One %s changes the count of a bin by the weight of its rows in that bin, however far apart the "+
+			"values are.", protects),
+		l.Text("One %s changes the count of a bin by the number of its rows in that bin, however far apart the "+
+			"values are.", protects))
 }
 
 // sumsOfWeights says for a table that its counts are not numbers of rows, "" if they are.
@@ -62,5 +64,6 @@ func sumsOfWeights(l *language.Language, t plan.Table) string {
 // have no weights.
 func missingWeightsCaveat(l *language.Language, t *spec.Table) string {
 	return words.When(t.Weight != nil,
-		" "+l.Text("The rows have no weights. So counts of them describe the sample, not the population, and are not weighted counts like those of the tables."))
+		" "+l.Text("The rows have no weights. So counts of them describe the sample, not the population, and are not "+
+			"weighted counts like those of the tables."))
 }

@@ -103,14 +103,16 @@ func figureSentences(l *language.Language, tables []report.Table) []string {
 		return nil
 	}
 	if withheld == all {
-		return []string{l.Text("The figures of other kinds, such as %s, are all withheld (%s), because the noisy count of their cell is below the limit in the spec.",
+		return []string{l.Text("The figures of other kinds, such as %s, are all withheld (%s), because the noisy "+
+			"count of their cell is below the limit in the spec.",
 			figureExamples(l, tables), budget.Group(all))}
 	}
 	published := all - withheld - unbounded
 	var s string
 	switch published {
 	case 0:
-		s = l.Text("No figure of another kind, such as %s, is published: for %s the noise leaves every value open (unbounded).",
+		s = l.Text("No figure of another kind, such as %s, is published: for %s the noise leaves every value open "+
+			"(unbounded).",
 			figureExamples(l, tables), budget.Group(unbounded))
 		unbounded = 0
 	case 1:
@@ -155,7 +157,8 @@ func figureExamples(l *language.Language, tables []report.Table) string {
 
 // noCount is the headline if no cell of any table is published.
 func noCount(l *language.Language) string {
-	return l.Text("No count is published: no cell of the tables was above its threshold, or came through the private selection of what is shown.")
+	return l.Text("No count is published: no cell of the tables was above its threshold, or came through the private " +
+		"selection of what is shown.")
 }
 
 // singular names one of some numbers.
@@ -210,16 +213,19 @@ func headlineOfMany(l *language.Language, a report.Accuracy, numbers, exactly st
 	all, margin := budget.Group(a.Numbers), budget.Group(describe.WholeMargin(a.Margin))
 	switch {
 	case a.Margin == 0 && sampled:
-		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before response error and any sampling error of the data themselves",
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before response error and any "+
+			"sampling error of the data themselves",
 			all, l.Text(numbers), before, share, exact)
 	case a.Margin == 0:
 		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s equal the exact %[5]s, before sampling and response error", all,
 			l.Text(numbers), before, share, exact)
 	case sampled:
-		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before response error and any sampling error of the data themselves",
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before response "+
+			"error and any sampling error of the data themselves",
 			all, l.Text(numbers), before, share, margin, exact)
 	default:
-		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before sampling and response error", all,
+		text = l.Text("%[4]s of the %[1]s published %[2]s%[3]s are within %[5]s of the exact %[6]s, before sampling "+
+			"and response error", all,
 			l.Text(numbers), before, share, margin, exact)
 	}
 	return words.Capital(text)
@@ -235,34 +241,43 @@ func headlineOfFew(l *language.Language, a report.Accuracy, numbers, exactly str
 	all, margin := budget.Group(a.Numbers), budget.Group(describe.WholeMargin(a.Margin))
 	switch {
 	case a.Margin == 0 && sampled:
-		return l.Text("Each of the %s published %s%s equals the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
+		return l.Text("Each of the %s published %s%s equals the exact %s with a chance of about %s, before response "+
+			"error and any sampling error of the data themselves",
 			all, l.Text(numbers), before, exact, chance)
 	case a.Margin == 0:
-		return l.Text("Each of the %s published %s%s equals the exact %s with a chance of at least %s, before sampling and response error",
+		return l.Text("Each of the %s published %s%s equals the exact %s with a chance of at least %s, before "+
+			"sampling and response error",
 			all, l.Text(numbers), before, exact, chance)
 	case sampled:
-		return l.Text("Each of the %s published %s%s is within %s of the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
+		return l.Text("Each of the %s published %s%s is within %s of the exact %s with a chance of about %s, before "+
+			"response error and any sampling error of the data themselves",
 			all, l.Text(numbers), before, margin, exact, chance)
 	}
-	return l.Text("Each of the %s published %s%s is within %s of the exact %s with a chance of at least %s, before sampling and response error",
+	return l.Text("Each of the %s published %s%s is within %s of the exact %s with a chance of at least %s, before "+
+		"sampling and response error",
 		all, l.Text(numbers), before, margin, exact, chance)
 }
 
 func headlineOfOne(l *language.Language, a report.Accuracy, numbers, exactly string, m report.Adjustment,
 	sampled bool) string {
-	what, exact, chance := singular(l, numbers)+movedBefore(l, m, 1), l.Text(exactly), l.Number(words.Level(a.Confidence))
+	what, exact, chance := singular(l, numbers)+movedBefore(l, m, 1), l.Text(exactly),
+		l.Number(words.Level(a.Confidence))
 	margin := budget.Group(describe.WholeMargin(a.Margin))
 	switch {
 	case a.Margin == 0 && sampled:
-		return l.Text("The one published %s equals the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
+		return l.Text("The one published %s equals the exact %s with a chance of about %s, before response error and "+
+			"any sampling error of the data themselves",
 			what, exact, chance)
 	case a.Margin == 0:
-		return l.Text("The one published %s equals the exact %s with a chance of at least %s, before sampling and response error",
+		return l.Text("The one published %s equals the exact %s with a chance of at least %s, before sampling and "+
+			"response error",
 			what, exact, chance)
 	case sampled:
-		return l.Text("The one published %s is within %s of the exact %s with a chance of about %s, before response error and any sampling error of the data themselves",
+		return l.Text("The one published %s is within %s of the exact %s with a chance of about %s, before response "+
+			"error and any sampling error of the data themselves",
 			what, margin, exact, chance)
 	}
-	return l.Text("The one published %s is within %s of the exact %s with a chance of at least %s, before sampling and response error",
+	return l.Text("The one published %s is within %s of the exact %s with a chance of at least %s, before sampling "+
+		"and response error",
 		what, margin, exact, chance)
 }

@@ -11,9 +11,12 @@ import (
 // weightsAssumption says what the guarantee assumes about weights.
 func weightsAssumption(l *language.Language, w report.WeightBounds, protects string) string {
 	return words.Either(w.Kind == report.CalibratedWeights,
-		l.Text("The weights of %s were calibrated, so they depend on the rows of others. The guarantee holds for the rows with their weights as they are; what the weight of one %s reveals about another is not covered.",
+		l.Text("The weights of %s were calibrated, so they depend on the rows of others. The guarantee holds for the "+
+			"rows with their weights as they are; what the weight of one %s reveals about another is not covered.",
 			w.Table, protects),
-		l.Text("The weights of %s are attributes of the %s, as the spec says, and do not depend on any other %[2]s. If weights were adjusted to totals, the guarantee holds only for the rows with their weights as they are; what the weights of others reveal about one %[2]s is not covered.",
+		l.Text("The weights of %s are attributes of the %s, as the spec says, and do not depend on any other %[2]s. "+
+			"If weights were adjusted to totals, the guarantee holds only for the rows with their weights as they "+
+			"are; what the weights of others reveal about one %[2]s is not covered.",
 			w.Table, protects))
 }
 
@@ -33,7 +36,8 @@ func Assumptions(r *report.Report) []string {
 	all := []string{
 		l.Text("The program named in this report was run unchanged, on the plan published here."),
 		unit,
-		l.Text("The promise is about data files that keep to the rules of the spec. A file that breaks one stops the run before anything is spent; what this stop reveals is not covered."),
+		l.Text("The promise is about data files that keep to the rules of the spec. A file that breaks one stops the " +
+			"run before anything is spent; what this stop reveals is not covered."),
 		l.Text("The key of the noise was secret while it was in use, and is erased."),
 		l.Text("Other releases from the same data are charged to the same account."),
 	}
@@ -45,13 +49,16 @@ func Assumptions(r *report.Report) []string {
 		for _, c := range r.Bounds.Columns {
 			all = append(all,
 				words.Either(c.By != "",
-					l.Text("The ranges of %s come from the spec and were chosen without looking at these data. The column %s is an attribute of the %s.",
+					l.Text("The ranges of %s come from the spec and were chosen without looking at these data. The "+
+						"column %s is an attribute of the %s.",
 						c.Column, c.By, g.Protects),
-					l.Text("The range of %s comes from the spec and was chosen without looking at these data.", c.Column)))
+					l.Text("The range of %s comes from the spec and was chosen without looking at these data.",
+						c.Column)))
 		}
 	}
 	for _, t := range r.Provenance.Public {
-		all = append(all, l.Text("The table %s is public: nothing in it is protected, and the plan publishes its key and the columns that are looked up.",
+		all = append(all, l.Text("The table %s is public: nothing in it is protected, and the plan publishes its key "+
+			"and the columns that are looked up.",
 			t.In(l)))
 	}
 	if g.Replaced() {

@@ -41,8 +41,10 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 	}
 	all = slices.Concat(all, perUnitBias(r), sparseBias(r), withheldBias(r), estimateBias(r))
 	if len(r.Microdata) > 0 {
-		b := report.Bias{Cause: l.Text("Rows of microdata are drawn from a model. It reproduces what was measured, and makes assumptions about the rest"),
-			Direction: l.Text(eitherWay), Size: l.Text("not known; the section “Microdata” says how far the model is from the noisy counts")}
+		b := report.Bias{Cause: l.Text("Rows of microdata are drawn from a model. It reproduces what was measured, " +
+			"and makes assumptions about the rest"),
+			Direction: l.Text(eitherWay), Size: l.Text("not known; the section “Microdata” says how far the model is " +
+				"from the noisy counts")}
 		for _, m := range r.Microdata {
 			b.Tables = append(b.Tables, "microdata/"+m.Table)
 		}
@@ -55,7 +57,8 @@ func Bias(r *report.Report, p *plan.Plan) []report.Bias {
 // shownBias is the bias of showing negative numbers as 0, which the published figures determine exactly.
 func shownBias(r *report.Report) []report.Bias {
 	l := r.In()
-	b := report.Bias{Cause: l.Text("Numbers below zero are shown as 0 in the published column, not in the unbiased one"),
+	b := report.Bias{Cause: l.Text(
+		"Numbers below zero are shown as 0 in the published column, not in the unbiased one"),
 		Direction: l.Text(tooHigh)}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool { return t.ShownAsZero() > 0 })
 	worst, by := "", new(big.Rat)
@@ -120,12 +123,14 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 			l.Text("At most %[2]s of each %[1]s in %[3]s are counted; the others are left out", r.Guarantee.Protects,
 				l.Plural(t.Unit.MaxRows, "row"), t.Name))
 		all = append(all,
-			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths, Direction: leftOutDirection(r, paths)}))
+			withSize(r, p, t, overBound, report.Bias{Cause: cause, Tables: paths,
+				Direction: leftOutDirection(r, paths)}))
 	}
 	parent := p.Release().ParentOf(t.Name)
 	left := words.NonEmpty(
 		words.When(describe.LeavesRowsOut(p, t),
-			l.Text("Rows of %s with unknown, missing or impossible values are left out where the spec says so", t.Name)),
+			l.Text("Rows of %s with unknown, missing or impossible values are left out where the spec says so",
+				t.Name)),
 		words.When(parent != "", l.Text("Rows of %s are left out if their %s has no row in %s that is counted", t.Name,
 			r.Guarantee.Protects, parent)))
 	if len(left) > 0 {
@@ -140,7 +145,8 @@ func tableBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 		if c.Table != t.Name {
 			continue
 		}
-		b := report.Bias{Cause: l.Text("A value of %s outside its range counts as the nearer end of the range; all values are rounded to a multiple of %s", c.Column,
+		b := report.Bias{Cause: l.Text("A value of %s outside its range counts as the nearer end of the range; all "+
+			"values are rounded to a multiple of %s", c.Column,
 			l.Number(words.Rat(c.Step))), Tables: figuredWith(r, paths, c.Column), Direction: l.Text(eitherWay)}
 		if len(b.Tables) > 0 {
 			all = append(all, withSize(r, p, t, c.Column+"_clamped", b))
@@ -187,7 +193,10 @@ func categoryBias(r *report.Report, p *plan.Plan, t *spec.Table, paths []string)
 			}
 			for _, shown := range p.Tables {
 				if slices.Contains(paths, shown.Path) &&
-					slices.ContainsFunc(shown.By, func(by string) bool { return plan.AttributeOf(by).Column == c.Name }) {
+					slices.ContainsFunc(shown.By, func(
+						by string) bool {
+						return plan.AttributeOf(by).Column == c.Name
+					}) {
 					b.Tables = append(b.Tables, shown.Path)
 				}
 			}
@@ -253,7 +262,8 @@ func perUnitBias(r *report.Report) []report.Bias {
 		return nil
 	}
 	l := r.In()
-	b := report.Bias{Cause: l.Text("Tables with bounds of their own leave out the rows of a unit that exceed these bounds"),
+	b := report.Bias{Cause: l.Text(
+		"Tables with bounds of their own leave out the rows of a unit that exceed these bounds"),
 		Size: l.Text(notCounted)}
 	for _, t := range r.Bounds.Tables {
 		b.Tables = append(b.Tables, t.Table)
@@ -265,7 +275,8 @@ func perUnitBias(r *report.Report) []report.Bias {
 // withheldBias is the bias in counts of cells whose figures are shown, because figures of other cells are withheld.
 func withheldBias(r *report.Report) []report.Bias {
 	l := r.In()
-	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is below the limit in the spec. So in cells just above the limit the count is too large on average, and figures computed with it are off"),
+	show := report.Bias{Cause: l.Text("Figures are withheld where the noisy count is below the limit in the spec. So " +
+		"in cells just above the limit the count is too large on average, and figures computed with it are off"),
 		Direction: l.Text(eitherWay)}
 	withholds := func(t report.Table) bool { return t.Show > 0 }
 	show.Tables = report.PathsWhere(r.Tables, withholds)
@@ -282,9 +293,11 @@ func withheldBias(r *report.Report) []report.Bias {
 // estimateBias is the bias of figures to which noise is not simply added.
 func estimateBias(r *report.Report) []report.Bias {
 	l := r.In()
-	b := report.Bias{Cause: l.Text("%s are computed from noisy counts and sums, or drawn: noise does not average out in them",
+	b := report.Bias{Cause: l.Text(
+		"%s are computed from noisy counts and sums, or drawn: noise does not average out in them",
 		words.Capital(l.List(pluralsOf(l, figureKinds(r.Tables), isBiased)))), Direction: l.Text(eitherWay),
-		Size: l.Text("small compared with the standard error where the count of a cell is many times its margin; elsewhere, go by the interval")}
+		Size: l.Text("small compared with the standard error where the count of a cell is many times its margin; " +
+			"elsewhere, go by the interval")}
 	b.Tables = report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return !f.Unbiased })
 	})

@@ -21,24 +21,30 @@ func Comparison(r *report.Report) string {
 	text := ""
 	switch {
 	case most > 0 && least == most:
-		text = l.Text("Call two counts of one table different only if they are at least %s apart. A smaller difference may be noise.",
+		text = l.Text("Call two counts of one table different only if they are at least %s apart. A smaller "+
+			"difference may be noise.",
 			budget.Group(most))
 	case most > 0:
-		text = l.Text("Call two counts of one table different only if they are at least as far apart as the %s says (%s to %s, by table). A smaller difference may be noise.",
+		text = l.Text("Call two counts of one table different only if they are at least as far apart as the %s says "+
+			"(%s to %s, by table). A smaller difference may be noise.",
 			l.Text(DifferenceColumn), budget.Group(least), budget.Group(most))
 	case r.Accuracy.Margin > 0 && !hasOneMargin(r):
-		text = l.Text("Call two counts of one table different only if they are at least twice its margin apart. A smaller difference may be noise.")
+		text = l.Text("Call two counts of one table different only if they are at least twice its margin apart. A " +
+			"smaller difference may be noise.")
 	case r.Accuracy.Margin > 0:
-		text = l.Text("Call two counts of one table different only if they are at least twice the margin apart (here ±%s at most). A smaller difference may be noise.",
+		text = l.Text("Call two counts of one table different only if they are at least twice the margin apart (here "+
+			"±%s at most). A smaller difference may be noise.",
 			budget.Group(describe.WholeMargin(r.Accuracy.Margin)))
 	default:
 		return ""
 	}
-	text += words.When(most > 0, " "+l.Text("Noise puts two cells with equal exact counts that far apart at most %s times in 100.",
+	text += words.When(most > 0, " "+l.Text("Noise puts two cells with equal exact counts that far apart at most %s "+
+		"times in 100.",
 		l.Number(words.InHundred(r.Accuracy.Confidence)))+" "+
 		l.Text("If you picked the two cells because their counts differ, ask for twice that distance."))
 	return text + words.When(r.FittedSome(),
-		" "+l.Text("In tables whose counts were made to add up, compare the unbiased counts: adding up has moved the published ones."))
+		" "+l.Text("In tables whose counts were made to add up, compare the unbiased counts: adding up has moved the "+
+			"published ones."))
 }
 
 // differenceNote says what [Comparison] omits, and when other figures differ: across tables, if their intervals do not
@@ -54,19 +60,25 @@ func differenceNote(r *report.Report) report.Note {
 	if !r.HasCellDifferences() {
 		return report.Note{Heading: l.Text("Two cells differ if their intervals are apart"),
 			Text: words.Either(sampled,
-				l.Text("Two cells that you picked beforehand differ if their intervals do not touch; that is wrong with a chance of about %s, usually far less.", both),
-				l.Text("Two cells that you picked beforehand differ if their intervals do not touch; that is wrong with a chance of at most %s, usually far less.", both)) +
+				l.Text("Two cells that you picked beforehand differ if their intervals do not touch; that is wrong "+
+					"with a chance of about %s, usually far less.", both),
+				l.Text("Two cells that you picked beforehand differ if their intervals do not touch; that is wrong "+
+					"with a chance of at most %s, usually far less.", both)) +
 				" " + l.Text("If the intervals overlap, the difference may be noise. Of many pairs some are apart by chance.")}
 	}
 	text := words.Either(sampled,
-		l.Text("Two cells of different tables, or two figures other than counts, differ if their intervals do not touch. That is wrong with a chance of about %s, usually far less.", both),
-		l.Text("Two cells of different tables, or two figures other than counts, differ if their intervals do not touch. That is wrong with a chance of at most %s, usually far less.", both)) +
-		" " + l.Text("Within a table the smallest real difference is usually less than twice the margin: it is computed from the noise of both cells together.")
+		l.Text("Two cells of different tables, or two figures other than counts, differ if their intervals do not "+
+			"touch. That is wrong with a chance of about %s, usually far less.", both),
+		l.Text("Two cells of different tables, or two figures other than counts, differ if their intervals do not "+
+			"touch. That is wrong with a chance of at most %s, usually far less.", both)) +
+		" " + l.Text("Within a table the smallest real difference is usually less than twice the margin: it is "+
+		"computed from the noise of both cells together.")
 	text += words.When(r.Reconstructed(),
 		" "+l.Text("Noise that cells share, as in tables made from several measurements, is taken into account."))
 	if bound := tablesWithBound(r); bound != nil {
 		half := l.Number(words.Level(1 - float64(once/2)))
-		text += " " + l.Text("For %s it is a bound, larger than needed: two margins at %s, which holds however the noise of two cells is correlated.",
+		text += " " + l.Text("For %s it is a bound, larger than needed: two margins at %s, which holds however the "+
+			"noise of two cells is correlated.",
 			l.FirstFew(bound), half)
 	}
 	pairs := int64(math.Round(1 / once))
@@ -76,5 +88,8 @@ func differenceNote(r *report.Report) report.Note {
 
 // tablesWithBound returns the tables whose smallest real difference comes from a bound.
 func tablesWithBound(r *report.Report) []string {
-	return report.PathsWhere(r.Tables, func(t report.Table) bool { return !t.Aside && t.Statistics[0].CellsDifferBound })
+	return report.PathsWhere(r.Tables, func(t report.Table) bool {
+		return !t.Aside &&
+			t.Statistics[0].CellsDifferBound
+	})
 }

@@ -51,6 +51,8 @@ func clampedText(r *report.Report) string {
 	l := r.In()
 	diagnosed := slices.ContainsFunc(r.Tables, func(t report.Table) bool { return t.Counts != "" })
 	return words.Either(diagnosed,
-		l.Text("A value outside its range counts as the nearer end. No interval includes this bias; the tables of what is left out show it with noise."),
-		l.Text("A value outside its range counts as the nearer end. No interval includes this bias, and this release does not measure it."))
+		l.Text("A value outside its range counts as the nearer end. No interval includes this bias; the tables of "+
+			"what is left out show it with noise."),
+		l.Text("A value outside its range counts as the nearer end. No interval includes this bias, and this release "+
+			"does not measure it."))
 }

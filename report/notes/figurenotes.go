@@ -23,7 +23,8 @@ func unitNotes(r *report.Report) []report.Note {
 	}
 	l := r.In()
 	return []report.Note{{Heading: l.Text("Counts of units do not add up"),
-		Text: l.Text("In %s, each cell counts every %s that has a row in it, once. A unit with rows in several cells is counted in each of them, within the table's bounds. So the sum over cells is not the number of units.",
+		Text: l.Text("In %s, each cell counts every %s that has a row in it, once. A unit with rows in several cells "+
+			"is counted in each of them, within the table's bounds. So the sum over cells is not the number of units.",
 			l.FirstFew(tables), r.Guarantee.Protects)}}
 }
 
@@ -36,14 +37,24 @@ func figureNotes(r *report.Report) []report.Note {
 	l, kinds := r.In(), figureKinds(r.Tables)
 	_, withheld, unbounded := figuresIn(r.Tables)
 	f := figured[0].Figures[0].Name
-	reach := l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s confidence it contains the exact figure of the rows that were counted, after their values were bounded. It covers privacy noise only. The %[2]s is the chance for each cell, before noise has decided which figures are withheld or have no interval. Among the published figures alone the share may be lower. The figure need not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out no possible value, and nothing is published.",
+	reach := l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. With %[2]s "+
+		"confidence it contains the exact figure of the rows that were counted, after their values were bounded. It "+
+		"covers privacy noise only. The %[2]s is the chance for each cell, before noise has decided which figures "+
+		"are withheld or have no interval. Among the published figures alone the share may be lower. The figure need "+
+		"not be in the middle of its interval. If %[1]s_flag says unbounded, the noise is so large that it rules out "+
+		"no possible value, and nothing is published.",
 		f, l.Number(words.Level(figured[0].Figures[0].Confidence)))
 	if r.Collection != nil {
-		reach = l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. It covers the randomisation on the devices, which round a number up or down at random first, and the draw of who answers which question. It uses a normal approximation, so that its %[2]s is approximate, unlike that of a count. Among the published figures alone the share may be lower. If %[1]s_flag says unbounded, the interval would be all of the range, and nothing is published.",
+		reach = l.Text("The interval of a figure such as %[1]s reaches from %[1]s_low to %[1]s_high. It covers the "+
+			"randomisation on the devices, which round a number up or down at random first, and the draw of who "+
+			"answers which question. It uses a normal approximation, so that its %[2]s is approximate, unlike that "+
+			"of a count. Among the published figures alone the share may be lower. If %[1]s_flag says unbounded, the "+
+			"interval would be all of the range, and nothing is published.",
 			f, l.Number(words.Level(figured[0].Figures[0].Confidence)))
 	}
 	notes := []report.Note{{Heading: l.Text("Figures other than counts have intervals of their own"),
-		Text: reach + words.When(unbounded > 0, " "+l.Text("In this release this concerns %s.", l.Plural(unbounded, "figure")))}}
+		Text: reach + words.When(unbounded > 0,
+			" "+l.Text("In this release this concerns %s.", l.Plural(unbounded, "figure")))}}
 	notes = append(notes, dominatedNote(l, figured)...)
 	notes = append(notes, unbiasedNote(r, kinds))
 	var which []string
@@ -65,22 +76,43 @@ func figureNotes(r *report.Report) []report.Note {
 		notes = append(notes, report.Note{
 			Heading: words.Either(mixed, l.Text("Some quantiles are drawn"), l.Text("Quantiles are drawn")),
 			Text: words.When(mixed, theseText(l, drawn)+" ") +
-				l.Text("A quantile that is drawn is a value of the column's range. The nearer the rank of a value is to the requested rank, the likelier it is drawn. So the error of the quantile is an error of rank; how large it is in the unit of the column depends on how densely the values lie there. The ends of the interval are drawn too, for lower and higher ranks. Such a quantile has no standard error. Instead, the list of figures gives the largest error of its rank at 95%%, as planned: in rows, or in weight where rows count by weight. The quantiles of a cell are drawn separately, so noise alone can make, for example, the 75%% quantile smaller than the 25%% quantile.")})
+				l.Text("A quantile that is drawn is a value of the column's range. The nearer the rank of a value is "+
+					"to the requested rank, the likelier it is drawn. So the error of the quantile is an error of "+
+					"rank; how large it is in the unit of the column depends on how densely the values lie there. "+
+					"The ends of the interval are drawn too, for lower and higher ranks. Such a quantile has no "+
+					"standard error. Instead, the list of figures gives the largest error of its rank at 95%%, as "+
+					"planned: in rows, or in weight where rows count by weight. The quantiles of a cell are drawn "+
+					"separately, so noise alone can make, for example, the 75%% quantile smaller than the "+
+					"25%% quantile.")})
 	}
 	if read != nil {
 		notes = append(notes, report.Note{
 			Heading: words.Either(mixed, l.Text("The other quantiles are read from noisy counts"),
 				l.Text("Quantiles are read from noisy counts")),
 			Text: words.When(mixed, theseText(l, read)+" ") +
-				l.Text("Rows are counted, with noise, by bins of the column. A quantile is the value at which the cumulative noisy count, made non-decreasing, reaches the quantile's share of the total; within a bin it is interpolated. All quantiles of a cell are read from the same noisy counts. The interval consists of all bins that the noise does not rule out, so it is never narrower than the bin in which the quantile lies. It holds for each quantile separately, over all cells, including those without an interval. Most cells with few rows have no interval. Where such a small cell has one, it may contain the exact quantile less often than 95%%: do not rely on it. (`show` in the spec withholds quantiles of small cells.) A quantile that is read from counts has no standard error. Instead, the list of figures gives the error of its rank at 95%%, as planned for a column that fills its range evenly: in rows, or in weight where rows count by weight.")})
+				l.Text("Rows are counted, with noise, by bins of the column. A quantile is the value at which the "+
+					"cumulative noisy count, made non-decreasing, reaches the quantile's share of the total; within "+
+					"a bin it is interpolated. All quantiles of a cell are read from the same noisy counts. The "+
+					"interval consists of all bins that the noise does not rule out, so it is never narrower than "+
+					"the bin in which the quantile lies. It holds for each quantile separately, over all cells, "+
+					"including those without an interval. Most cells with few rows have no interval. Where such a "+
+					"small cell has one, it may contain the exact quantile less often than 95%%: do not rely on it. "+
+					"(`show` in the spec withholds quantiles of small cells.) A quantile that is read from counts "+
+					"has no standard error. Instead, the list of figures gives the error of its rank at 95%%, as "+
+					"planned for a column that fills its range evenly: in rows, or in weight where rows count by weight.")})
 	}
 	if pluralsOf(l, kinds, isOfSums) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Figures of one cell are correlated"),
-			Text: l.Text("A mean, a sum and a deviation of one column are computed from the same noisy integers, and from the noisy count of the cell. Do not take them for independent, and do not compute a mean from the sum and the count: the interval of the published mean takes the noise of both into account.")})
+			Text: l.Text("A mean, a sum and a deviation of one column are computed from the same noisy integers, and " +
+				"from the noisy count of the cell. Do not take them for independent, and do not compute a mean from " +
+				"the sum and the count: the interval of the published mean takes the noise of both into account.")})
 	}
 	if pluralsOf(l, kinds, statistic.Statistic.OfTotal) != nil {
 		notes = append(notes, report.Note{Heading: l.Text("Shares of one total are correlated"),
-			Text: l.Text("A share is computed from the noisy counts of its cell and of all other cells of its total. Noise that makes one share of a total larger makes others smaller, and the noise of the total moves all of them. Do not take them for independent, and do not compute a share from two counts: the interval of the published share takes into account the noise that both have in common.")})
+			Text: l.Text("A share is computed from the noisy counts of its cell and of all other cells of its total. " +
+				"Noise that makes one share of a total larger makes others smaller, and the noise of the total moves " +
+				"all of them. Do not take them for independent, and do not compute a share from two counts: the " +
+				"interval of the published share takes into account the noise that both have in common.")})
 	}
 	return notes
 }
@@ -119,9 +151,13 @@ func theseText(l *language.Language, names []string) string {
 // withheldText says which figures are withheld, by the thresholds of tables, and how many are.
 func withheldText(l *language.Language, thresholds string, byWeight bool, n int64) string {
 	text := words.Either(byWeight,
-		l.Text("A figure is withheld (null, with the flag withheld) if the unbiased noisy count of its cell is below the limit in the spec. The limit is a count of %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit by weight, and a published one less.",
+		l.Text("A figure is withheld (null, with the flag withheld) if the unbiased noisy count of its cell is below "+
+			"the limit in the spec. The limit is a count of %s. Nothing else decides this: neither the exact count "+
+			"nor the figure. So a withheld cell may count more than the limit by weight, and a published one less.",
 			thresholds),
-		l.Text("A figure is withheld (null, with the flag withheld) if the unbiased noisy count of its cell is below the limit in the spec. The limit is a count of %s. Nothing else decides this: neither the exact count nor the figure. So a withheld cell may count more than the limit, and a published one less.",
+		l.Text("A figure is withheld (null, with the flag withheld) if the unbiased noisy count of its cell is below "+
+			"the limit in the spec. The limit is a count of %s. Nothing else decides this: neither the exact count "+
+			"nor the figure. So a withheld cell may count more than the limit, and a published one less.",
 			thresholds))
 	figures := l.Plural(n, "figure")
 	return text + " " + words.Either(n == 1, l.Text("In this release %s was withheld.", figures),
@@ -134,15 +170,18 @@ func unbiasedNote(r *report.Report, kinds map[string]bool) report.Note {
 	yes, no := pluralsOf(l, kinds, statistic.Statistic.Additive), pluralsOf(l, kinds, isBiased)
 	text := words.NonEmpty(
 		words.When(len(yes) > 0,
-			l.Text("%s are unbiased: on average over the noise they equal the exact figure. Use their column _unbiased for arithmetic.",
+			l.Text("%s are unbiased: on average over the noise they equal the exact figure. Use their column "+
+				"_unbiased for arithmetic.",
 				words.Capital(l.List(yes)))),
 		words.When(pluralsOf(l, kinds, statistic.Statistic.IsWhole) != nil,
 			l.Text("Do not add up counts of units or of values over cells: a unit or a value can be in several cells.")),
 		words.When(len(no) > 0,
-			l.Text("%s are not unbiased, because noise is not simply added to them. Do not add them up or average them over cells: take the figure from a table that has it.",
+			l.Text("%s are not unbiased, because noise is not simply added to them. Do not add them up or average "+
+				"them over cells: take the figure from a table that has it.",
 				words.Capital(l.List(no)))),
 		words.When(pluralsOf(l, kinds, isQuotient) != nil,
-			l.Text("Where the count of a cell is many times its margin, the bias of what is computed from sums and counts is small compared with the standard error. Elsewhere, go by the interval.")),
+			l.Text("Where the count of a cell is many times its margin, the bias of what is computed from sums and "+
+				"counts is small compared with the standard error. Elsewhere, go by the interval.")),
 	)
 	return report.Note{Heading: l.Text("Which figures are unbiased"), Text: strings.Join(text, " ")}
 }
@@ -172,7 +211,8 @@ func clampedNote(r *report.Report) report.Note {
 	return report.Note{Heading: l.Text("Figures are computed from bounded rows"),
 		Text: l.Text("An interval is about the exact figure of the rows after they were bounded.") + " " +
 			strings.Join(r.Bounds.Sentences(l), " ") +
-			" " + l.Text("This bounding causes a bias that no interval includes. Where many values are outside the range, the bias can be larger than the interval. The section “Bias” says how many are, as far as that is known.")}
+			" " + l.Text("This bounding causes a bias that no interval includes. Where many values are outside the "+
+			"range, the bias can be larger than the interval. The section “Bias” says how many are, as far as that is known.")}
 }
 
 // dominatedNote says how many of the figures that can be added up are dominated by noise, nothing if there are none.
@@ -189,6 +229,10 @@ func dominatedNote(l *language.Language, figured []report.Table) []report.Note {
 		return nil
 	}
 	return []report.Note{{Heading: l.Text("Figures that noise dominates"),
-		Text: l.Text("The flag noise_dominates marks %[1]s other than counts; the list %[3]s has their cells. The interval of each reaches zero, or contains no value that the declared range allows: noise alone could have produced such a figure. The column %[2]s shows the nearest possible value: a sum of non-negative values, for example, is never shown below 0. The column %[2]s_unbiased has the estimate, and the interval lies around it.",
+		Text: l.Text("The flag noise_dominates marks %[1]s other than counts; the list %[3]s has their cells. The "+
+			"interval of each reaches zero, or contains no value that the declared range allows: noise alone could "+
+			"have produced such a figure. The column %[2]s shows the nearest possible value: a sum of non-negative "+
+			"values, for example, is never shown below 0. The column %[2]s_unbiased has the estimate, and the "+
+			"interval lies around it.",
 			l.Plural(n, "figure"), name, l.Text(ZeroSection))}}
 }

@@ -47,7 +47,8 @@ func movedAfter(l *language.Language, m report.Adjustment) string {
 	case m.Most == 0:
 		return " " + l.Text("Making them add up moved none.")
 	}
-	return " " + l.Text("To add up, the published %s was moved from there, by %s on average and by %s at most. It can be that much further from the exact figure. The report’s note “%s” gives the distances table by table.",
+	return " " + l.Text("To add up, the published %s was moved from there, by %s on average and by %s at most. It "+
+		"can be that much further from the exact figure. The report’s note “%s” gives the distances table by table.",
 		m.Name, l.Number(budget.DecimalNearest(m.Mean, 2)), words.Margin(m.Most), l.Text(report.NoteOnAddingUp))
 }
 
@@ -56,8 +57,11 @@ func movedAfter(l *language.Language, m report.Adjustment) string {
 func fittedBias(r *report.Report) []report.Bias {
 	l := r.In()
 	says := map[string]string{
-		plan.Fitted:    l.Text("Counts are rounded and fitted to add up, in the published column only; the unbiased column stays as it was. No count is below zero, so cells near zero are raised, and large cells are lowered in return"),
-		plan.Tabulated: l.Text("Counts are taken from the microdata so that they add up (model only), in the published column only; the unbiased column stays as it was"),
+		plan.Fitted: l.Text("Counts are rounded and fitted to add up, in the published column only; the unbiased " +
+			"column stays as it was. No count is below zero, so cells near zero are raised, and large cells are " +
+			"lowered in return"),
+		plan.Tabulated: l.Text("Counts are taken from the microdata so that they add up (model only), in the " +
+			"published column only; the unbiased column stays as it was"),
 	}
 	var all []report.Bias
 	for _, way := range []string{plan.Fitted, plan.Tabulated} {
@@ -79,7 +83,9 @@ func fittedBias(r *report.Report) []report.Bias {
 			}
 		}
 		if b.Tables != nil {
-			b.Size = l.Text("the published and the unbiased figures show exactly how far each cell was moved: on average over the cells of a table by at most %s standard errors (%s), in a single cell by at most %s (%s). The average of this over the noise is the bias",
+			b.Size = l.Text("the published and the unbiased figures show exactly how far each cell was moved: on "+
+				"average over the cells of a table by at most %s standard errors (%s), in a single cell by at most "+
+				"%s (%s). The average of this over the noise is the bias",
 				l.Number(fmt.Sprintf("%+.2f", mean)), meanAt, l.Number(fmt.Sprintf("%.1f", largest)), largestAt)
 			all = append(all, b)
 		}
@@ -119,13 +125,16 @@ func isAllFitted(r *report.Report) bool {
 func raisedText(r *report.Report, s string) string {
 	l := r.In()
 	return words.When(r.FittedSome(),
-		" "+l.Text("Where counts are made to add up (see “%[1]s”), %[2]s is moved further and can be outside the interval, which belongs to %[2]s_unbiased. In these tables %[2]s_flag says fitted if %[2]s differs from the rounded estimate; but if the interval reaches zero, it says noise_dominates.",
+		" "+l.Text("Where counts are made to add up (see “%[1]s”), %[2]s is moved further and can be outside the "+
+			"interval, which belongs to %[2]s_unbiased. In these tables %[2]s_flag says fitted if %[2]s differs from "+
+			"the rounded estimate; but if the interval reaches zero, it says noise_dominates.",
 			l.Text(report.NoteOnAddingUp), s))
 }
 
 // separateText says that published counts add up although each table was measured separately.
 func separateText(r *report.Report, s string) string {
 	l := r.In()
-	return words.When(r.FittedSome(), " "+l.Text("This concerns %s_unbiased; the published %[1]s was made to add up (see “%[2]s”).",
+	return words.When(r.FittedSome(), " "+l.Text("This concerns %s_unbiased; the published %[1]s was made to add up "+
+		"(see “%[2]s”).",
 		s, l.Text(report.NoteOnAddingUp)))
 }

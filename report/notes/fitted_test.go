@@ -10,7 +10,8 @@ import (
 
 func TestHowFarCountsWereMovedInWords(t *testing.T) {
 	f := &report.Fitted{Moved: 1, Mean: 0.7 / 3, Largest: 2}
-	if says := movedText(language.English, f, 3); says != "1 of 3 cells moved, on average by +0.23 standard errors, at most by 2.0" {
+	if says := movedText(language.English, f, 3); says != "1 of 3 cells moved, on average by +0.23 standard errors, "+
+		"at most by 2.0" {
 		t.Error(says)
 	}
 }
@@ -21,7 +22,8 @@ func TestMovedAmongOthers(t *testing.T) {
 	fitted := report.Statistic{Name: "count", Confidence: 0.95, Margin: 3, Fitted: &report.Fitted{Off: 2, MostOff: 7.5}}
 	added := report.Table{Path: "a", Cells: 4, Impossible: 2, Statistics: []report.Statistic{fitted}}
 	for want, tables := range map[string][]report.Table{
-		"Each of the 12 published numbers (2 of them as they were before they were made to add up: count_unbiased) is within 3 ": {added,
+		"Each of the 12 published numbers (2 of them as they were before they were made to add up: count_unbiased) " +
+			"is within 3 ": {added,
 			{Path: "b", Cells: 10, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
 		"Each of the 2 published numbers (as they were before they were made to add up: count_unbiased) is within 3 ": {added},
 		"The one published number (as it was before it was made to add up: count_unbiased) is within 3 of the exact count": {{Path: "c",
@@ -30,7 +32,8 @@ func TestMovedAmongOthers(t *testing.T) {
 			Cells: 40, Statistics: []report.Statistic{{Name: "count", Confidence: 0.95, Margin: 3}}}},
 	} {
 		got := accuracyIn(language.English, tables, false).Sentence
-		if moved := strings.Contains(got, "was moved from there, by 2 on average and by 8 at most."); !strings.HasPrefix(got,
+		if moved := strings.Contains(got,
+			"was moved from there, by 2 on average and by 8 at most."); !strings.HasPrefix(got,
 			want) || moved != (tables[0].Path != "b") {
 			t.Errorf("got %s\nwant %s", got, want)
 		}

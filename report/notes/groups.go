@@ -15,7 +15,9 @@ import (
 // groupsNote says which groups appear in a table, and what it means that one does not.
 func groupsNote(l *language.Language, t report.Table, planned plan.Table, _ string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnDiscovered,
-		Text: l.Text("Table %s: %s That a group appears says little about its size. Its figure has noise of its own, which has nothing to do with the selection. So the figure is right on average, and its interval holds for each group that appears. Do not add the rows up to a total: groups that did not appear are missing.",
+		Text: l.Text("Table %s: %s That a group appears says little about its size. Its figure has noise of its own, "+
+			"which has nothing to do with the selection. So the figure is right on average, and its interval holds "+
+			"for each group that appears. Do not add the rows up to a total: groups that did not appear are missing.",
 			t.Path, describe.Discovered(l, planned.Discovered))}}
 }
 

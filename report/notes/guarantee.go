@@ -21,7 +21,8 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 	p := of.Guarantee
 	g := report.Guarantee{
 		Definition: p.Definition, Local: of.Release().Collection != nil, Epsilon: p.Epsilon, Delta: p.Delta, Rho: p.Rho,
-		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(l, of), Protects: p.Protects,
+		Equivalents: append([]plan.Equivalent{}, p.Equivalents...), Method: describe.Method(l, of),
+		Protects:   p.Protects,
 		Neighbours: p.Neighbours, Unit: describe.Unit(l, p), MaxRows: p.MaxRows,
 		Rows: p.Rows, WithoutID: p.WithoutID, Sample: p.Sample, Holders: p.Holders,
 	}
@@ -30,10 +31,12 @@ func Guarantee(l *language.Language, of *plan.Plan, bounds *report.Bounds) (repo
 		return report.Guarantee{}, err
 	}
 	o := oddsOf(epsilon, delta)
-	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4), Factor: o.factor,
-		Guess: o.guess, Weak: o.weak}
+	g.Meaning = report.Meaning{Epsilon: budget.DecimalUp(epsilon, 4), Delta: budget.DecimalUp(delta, 4),
+		Factor: o.factor,
+		Guess:  o.guess, Weak: o.weak}
 	g.Statement = describe.Guarantee(l, of)
-	g.Sentences = words.NonEmpty(ProtectedSentence(l, g), GuessSentence(l, g), FactorSentence(l, g), PlainSentence(l, g),
+	g.Sentences = words.NonEmpty(ProtectedSentence(l, g), GuessSentence(l, g), FactorSentence(l, g),
+		PlainSentence(l, g),
 		WeakSentence(l, g), countedSentence(l, g), knownSentence(l, g), limitSentence(l, g))
 	g.Sentences = append(g.Sentences, boundsSentences(l, bounds, g.Protects)...)
 	g.Sentences = append(g.Sentences, words.NonEmpty(publicSentence(l, of), invariantSentence(l, of),
@@ -81,16 +84,20 @@ func FactorSentence(l *language.Language, g report.Guarantee) string {
 	factor, epsilon, extra := l.Number(g.Meaning.Factor), l.Number(g.Meaning.Epsilon), g.Meaning.Delta != "0"
 	switch {
 	case g.Replaced() && extra:
-		return l.Text("Replacing the data of any one %s by any other changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
+		return l.Text("Replacing the data of any one %s by any other changes the chance of any result by a factor of "+
+			"at most %s (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
 			g.Protects, factor, epsilon, deltaText(l, g))
 	case g.Replaced():
-		return l.Text("Replacing the data of any one %s by any other changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up).",
+		return l.Text("Replacing the data of any one %s by any other changes the chance of any result by a factor of "+
+			"at most %s (e^ε for ε = %s, rounded up).",
 			g.Protects, factor, epsilon)
 	case extra:
-		return l.Text("Adding or removing any one %s changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up), apart from an extra chance of at most %s.",
+		return l.Text("Adding or removing any one %s changes the chance of any result by a factor of at most %s (e^ε "+
+			"for ε = %s, rounded up), apart from an extra chance of at most %s.",
 			g.Protects, factor, epsilon, deltaText(l, g))
 	}
-	return l.Text("Adding or removing any one %s changes the chance of any result by a factor of at most %s (e^ε for ε = %s, rounded up).",
+	return l.Text("Adding or removing any one %s changes the chance of any result by a factor of at most %s (e^ε for "+
+		"ε = %s, rounded up).",
 		g.Protects, factor, epsilon)
 }
 
@@ -124,9 +131,12 @@ func GuessSentence(l *language.Language, g report.Guarantee) string {
 		return localGuess(l, g, right)
 	}
 	return words.Either(g.Replaced(),
-		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s has one set of values or another. Without this release they guess right 50%% of the time; after seeing all of it, %s.",
+		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s "+
+			"has one set of values or another. Without this release they guess right 50%% of the time; after seeing "+
+			"all of it, %s.",
 			g.Protects, right),
-		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s is in the data. Without this release they guess right 50%% of the time; after seeing all of it, %s.",
+		l.Text("Imagine someone who knows everything about everybody else, and bets at even odds on whether one %s "+
+			"is in the data. Without this release they guess right 50%% of the time; after seeing all of it, %s.",
 			g.Protects, right))
 }
 
@@ -134,7 +144,8 @@ func GuessSentence(l *language.Language, g report.Guarantee) string {
 // who is known to be in it.
 func knownSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(!g.Replaced(),
-		l.Text("The promise is about whether a %s is in the data. Someone who already knows this can learn more about that %[1]s's values; the certificate states the limit.",
+		l.Text("The promise is about whether a %s is in the data. Someone who already knows this can learn more "+
+			"about that %[1]s's values; the certificate states the limit.",
 			g.Protects))
 }
 
@@ -151,7 +162,8 @@ func PlainSentence(l *language.Language, g report.Guarantee) string {
 	if g.Replaced() {
 		return l.Text("Put plainly: what comes out 1 time in 1000 with one set of values may come out %s with another.", comes)
 	}
-	return l.Text("Put plainly: what comes out 1 time in 1000 without that %s may come out %[2]s with that %[1]s.", g.Protects,
+	return l.Text("Put plainly: what comes out 1 time in 1000 without that %s may come out %[2]s with that %[1]s.",
+		g.Protects,
 		comes)
 }
 
@@ -161,7 +173,8 @@ func ProtectedSentence(l *language.Language, g report.Guarantee) string {
 		return localProtected(l, g)
 	}
 	if g.ByRow() {
-		return l.Text("Each row of the data is protected, as one %[1]s. For a %[1]s with several rows the promise holds row by row, and is weaker for all of them together.",
+		return l.Text("Each row of the data is protected, as one %[1]s. For a %[1]s with several rows the promise "+
+			"holds row by row, and is weaker for all of them together.",
 			g.Protects)
 	}
 	return l.Text("Each %s is protected: %s together.", g.Protects, g.Unit)
@@ -187,13 +200,17 @@ func boundsSentences(l *language.Language, b *report.Bounds, protects string) []
 		most := l.Number(words.Rat(w.High))
 		switch w.Kind {
 		case report.DesignWeights:
-			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s. The weight is taken to be an attribute of the %s and not to depend on any other %[3]s.",
+			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s. The "+
+				"weight is taken to be an attribute of the %s and not to depend on any other %[3]s.",
 				w.Table, most, protects))
 		case report.CalibratedWeights:
-			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s. The weights were calibrated, so they depend on the rows of others. The promise is for the rows with their weights as they are; what one weight reveals about another %s is not covered.",
+			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s. The "+
+				"weights were calibrated, so they depend on the rows of others. The promise is for the rows with "+
+				"their weights as they are; what one weight reveals about another %s is not covered.",
 				w.Table, most, protects))
 		default:
-			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s.", w.Table, most))
+			all = append(all, l.Text("Each row of the confidential table %s counts with its weight, at most %s.",
+				w.Table, most))
 		}
 	}
 	if len(b.Columns) > 0 {
@@ -201,7 +218,8 @@ func boundsSentences(l *language.Language, b *report.Bounds, protects string) []
 		for _, c := range b.Columns {
 			names = append(names, c.Column)
 		}
-		all = append(all, l.Text("What one %s adds to a figure is bounded: values of %s outside the ranges that the spec declares count as the nearer end of their range.",
+		all = append(all, l.Text("What one %s adds to a figure is bounded: values of %s outside the ranges that the "+
+			"spec declares count as the nearer end of their range.",
 			protects, l.List(names)))
 	}
 	return all
@@ -221,7 +239,8 @@ func countedRows(l *language.Language, g report.Guarantee) string {
 
 func WeakSentence(l *language.Language, g report.Guarantee) string {
 	return words.When(g.Meaning.Weak,
-		l.Text("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected depends on what an attacker does not know.",
+		l.Text("This promise is weak. With ε above %d it rules out little by itself: how well one %s is protected "+
+			"depends on what an attacker does not know.",
 			weakEpsilon, g.Protects))
 }
 
@@ -229,8 +248,10 @@ func limitSentence(l *language.Language, g report.Guarantee) string {
 	if g.Local {
 		return localLimit(l, g)
 	}
-	s := l.Text("The promise covers this release; every other release from the same data adds to it. It does not hide what is true of the whole population.")
+	s := l.Text("The promise covers this release; every other release from the same data adds to it. It does not " +
+		"hide what is true of the whole population.")
 	return s + words.When(g.Replaced(), " "+l.Text("The number of units in the data (each %s) is treated as public.",
 		g.Protects)+
-		words.When(g.Rows != nil, " "+l.Text("That is their number in all tables together; how many have rows in one of them is not public.")))
+		words.When(g.Rows != nil, " "+l.Text("That is their number in all tables together; how many have rows in one "+
+			"of them is not public.")))
 }

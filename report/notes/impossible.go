@@ -42,7 +42,8 @@ func impossibleNotes(r *report.Report, p *plan.Plan, s string) []report.Note {
 		}
 	}
 	if tables != nil {
-		text += " " + l.Text("So %s are exact zeros, which %s_flag marks as impossible. They were not measured, have no noise and say nothing about the data.",
+		text += " " + l.Text("So %s are exact zeros, which %s_flag marks as impossible. They were not measured, have "+
+			"no noise and say nothing about the data.",
 			l.FirstFew(tables), s)
 	}
 	return []report.Note{{Heading: report.NoteOnImpossible, Text: text}}

@@ -20,7 +20,8 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 	if len(r.Tables) == 0 {
 		return append(slices.Concat(unitNotes(r), sampleNote(l, p), microdataNotes(r), modelNotes(r)),
 			report.Note{Heading: l.Text("Noise is not sampling error"),
-				Text: l.Text("If the data are a sample, or if people answered wrongly or not at all, these errors come on top of those of the noise and the model.")})
+				Text: l.Text("If the data are a sample, or if people answered wrongly or not at all, these errors " +
+					"come on top of those of the noise and the model.")})
 	}
 	s := r.CountName()
 	listed := report.TablesWhere(r.Tables, func(t report.Table) bool { return !t.Aside })
@@ -30,13 +31,17 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 	notes := []report.Note{
 		{Heading: l.Text("Every number has an error of its own"),
 			Text: words.Either(report.Weighted(r.Tables),
-				l.Text("The exact count, or the exact sum of weights where rows count by their weights, lies between %[1]s_low and %[1]s_high with a chance of %[2]s. If %[1]s_flag says noise_dominates, the interval reaches zero.",
+				l.Text("The exact count, or the exact sum of weights where rows count by their weights, lies between "+
+					"%[1]s_low and %[1]s_high with a chance of %[2]s. If %[1]s_flag says noise_dominates, the "+
+					"interval reaches zero.",
 					s, r.Chance()),
-				l.Text("The exact count lies between %[1]s_low and %[1]s_high with a chance of %[2]s. If %[1]s_flag says noise_dominates, the interval reaches zero.",
+				l.Text("The exact count lies between %[1]s_low and %[1]s_high with a chance of %[2]s. If %[1]s_flag "+
+					"says noise_dominates, the interval reaches zero.",
 					s, r.Chance()))},
 		differenceNote(r),
 		{Heading: l.Text("Below zero is not a mistake"),
-			Text: l.Text("Noise moves a number down as often as up. So %[1]s_unbiased can fall below zero if few or none were counted. It is not raised to zero, so that it stays right on average.",
+			Text: l.Text("Noise moves a number down as often as up. So %[1]s_unbiased can fall below zero if few or "+
+				"none were counted. It is not raised to zero, so that it stays right on average.",
 				s) + " " + shown + raisedText(r, s)},
 	}
 	if anyCounting(r.Tables) {
@@ -55,7 +60,9 @@ func modelNotes(r *report.Report) []report.Note {
 	}
 	l := r.In()
 	return []report.Note{{Heading: l.Text("A model predicts and does not count"),
-		Text: l.Text("A prediction says what rows like one have on average, as far as the noisy answers show it. Intervals are for scores, coefficients and tests; a single prediction has none. Where the model was fitted to hardly any rows, it says next to nothing, however narrow the band of a score is.")}}
+		Text: l.Text("A prediction says what rows like one have on average, as far as the noisy answers show it. " +
+			"Intervals are for scores, coefficients and tests; a single prediction has none. Where the model was " +
+			"fitted to hardly any rows, it says next to nothing, however narrow the band of a score is.")}}
 }
 
 // samplingNote says which errors noise does not include.
@@ -65,7 +72,8 @@ func samplingNote(r *report.Report) report.Note {
 		return collectionErrors(l)
 	}
 	return report.Note{Heading: l.Text("Noise is not sampling error"),
-		Text: l.Text("Margins cover the noise added for privacy and nothing else. The error of a sample, and of wrong or missing answers, comes on top.")}
+		Text: l.Text("Margins cover the noise added for privacy and nothing else. The error of a sample, and of " +
+			"wrong or missing answers, comes on top.")}
 }
 
 // microdataNotes say what microdata are for.
@@ -78,7 +86,8 @@ func microdataNotes(r *report.Report) []report.Note {
 		l.Text("Where a table has the figure, take it from there: %s.", microdataSums(r)),
 		l.Text("No table is published to check it against."))
 	return []report.Note{{Heading: l.Text("Microdata are a model's rows"),
-		Text: l.Text("They show what such data look like, for trying out a program or an analysis. A figure that you count in them is a property of the model, not of the data, and its margin of error is not known (%s).",
+		Text: l.Text("They show what such data look like, for trying out a program or an analysis. A figure that you "+
+			"count in them is a property of the model, not of the data, and its margin of error is not known (%s).",
 			l.Text(report.ModelOnly)) + " " + tables +
 			" " + l.Text("Drawing more rows reduces the chance error of the drawing, but does not make the model better.")}}
 }
@@ -94,7 +103,8 @@ func microdataSums(r *report.Report) string {
 		return l.Text("microdata do not add up to the tables")
 	}
 	return words.Either(len(counted) < len(r.Tables),
-		l.Text("%s_unbiased has what was measured, while the published %[1]s of %s is counted in the microdata; microdata do not add up to other tables",
+		l.Text("%s_unbiased has what was measured, while the published %[1]s of %s is counted in the microdata; "+
+			"microdata do not add up to other tables",
 			r.CountName(), l.FirstFew(counted)),
 		l.Text("%s_unbiased has what was measured, while the published %[1]s of %s is counted in the microdata",
 			r.CountName(), l.FirstFew(counted)))
@@ -104,36 +114,48 @@ func microdataSums(r *report.Report) string {
 // counts are not made to add up.
 func sumsAreTooHigh(r *report.Report) bool {
 	return anyCounting(r.Tables) && !r.FittedSome() &&
-		slices.ContainsFunc(r.Tables, func(t report.Table) bool { return !t.Aside && t.Cumulative == nil && t.ShownAsZero() > 0 })
+		slices.ContainsFunc(r.Tables, func(t report.Table) bool {
+			return !t.Aside && t.Cumulative == nil &&
+				t.ShownAsZero() > 0
+		})
 }
 
 // sumsNote says what to add up, and with which error.
 func sumsNote(r *report.Report, s string) report.Note {
 	l := r.In()
-	raised := words.When(sumsAreTooHigh(r), l.Text("Because negative numbers are shown as 0, sums over %s are too high.", s))
+	raised := words.When(sumsAreTooHigh(r),
+		l.Text("Because negative numbers are shown as 0, sums over %s are too high.", s))
 	switch {
 	case isAllFitted(r):
 		raised = l.Text("Making counts add up has moved %[1]s: a sum over it is no estimate with an error of its own.",
 			s)
 	case r.FittedSome():
-		raised = l.Text("Because negative numbers are shown as 0, sums over %[1]s are too high, except in tables whose counts were made to add up: there %[1]s was moved either way.",
+		raised = l.Text("Because negative numbers are shown as 0, sums over %[1]s are too high, except in tables "+
+			"whose counts were made to add up: there %[1]s was moved either way.",
 			s)
 	}
 	n := report.Note{Heading: l.Text("Add up the unbiased column"),
-		Text: raised + words.When(raised != "", " ") + l.Text("For sums, averages, differences and models use %[1]s_unbiased, with standard error %[1]s_noise_se.", s)}
+		Text: raised + words.When(raised != "", " ") + l.Text("For sums, averages, differences and models use "+
+			"%[1]s_unbiased, with standard error %[1]s_noise_se.", s)}
 	counting := report.TablesWhere(r.Tables, func(t report.Table) bool { return t.Cumulative == nil })
 	others := len(report.TablesWhere(counting, func(t report.Table) bool { return t.Statistics[0].Reconstructed() }))
 	alone := len(counting) - others
 	switch {
 	case r.Collection != nil:
-		n.Text += " " + l.Text("Over n cells of one table a sum has a standard error of at most √n times the largest %s_noise_se.", s)
+		n.Text += " " + l.Text("Over n cells of one table a sum has a standard error of at most √n times the largest "+
+			"%s_noise_se.", s)
 	case others == 0:
 		n.Text += " " + l.Text("Over n cells of one table the noise of a sum has standard error √n × %s_noise_se.", s)
 	case alone == 0:
-		n.Text += " " + l.Text("In tables made from several measurements, cells share noise, so their errors are correlated. Take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
+		n.Text += " " + l.Text("In tables made from several measurements, cells share noise, so their errors are "+
+			"correlated. Take a sum from a table that shows it, or ask `dprelease query`, which gives its error. "+
+			"That error is at most the sum of the cells' %s_noise_se.", s)
 	default:
-		n.Text += " " + l.Text("Over n cells of a table measured by itself, the noise of a sum has standard error √n × %s_noise_se.", s) +
-			" " + l.Text("In tables made from several measurements, cells share noise, so their errors are correlated. Take a sum from a table that shows it, or ask `dprelease query`, which gives its error. That error is at most the sum of the cells' %s_noise_se.", s)
+		n.Text += " " + l.Text("Over n cells of a table measured by itself, the noise of a sum has standard error √n "+
+			"× %s_noise_se.", s) +
+			" " + l.Text("In tables made from several measurements, cells share noise, so their errors are "+
+			"correlated. Take a sum from a table that shows it, or ask `dprelease query`, which gives its error. "+
+			"That error is at most the sum of the cells' %s_noise_se.", s)
 	}
 	return n
 }
@@ -141,7 +163,8 @@ func sumsNote(r *report.Report, s string) report.Note {
 // agreementNotes say which tables add up to one another.
 func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []string) []report.Note {
 	l := r.In()
-	agreeing := l.Text("Once cells are added up, two of these tables give the same number for whatever both contain: the total, or the counts of an attribute or of a level. Only floating-point rounding can make a difference.")
+	agreeing := l.Text("Once cells are added up, two of these tables give the same number for whatever both contain: " +
+		"the total, or the counts of an attribute or of a level. Only floating-point rounding can make a difference.")
 	published := words.Either(r.FittedSome(),
 		" "+l.Text("This is true of %s_unbiased and, in the tables named under “%[2]s”, also of %[1]s.", s,
 			l.Text(report.NoteOnAddingUp)),
@@ -173,7 +196,9 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 			return nil // all are public figures
 		}
 		return []report.Note{{Heading: l.Text("Tables do not add up to one another"),
-			Text: l.Text("Each table was measured separately, with noise of its own. The same total taken from two tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest table that has it.") +
+			Text: l.Text("Each table was measured separately, with noise of its own. The same total taken from two "+
+				"tables differs, and a table does not sum exactly to a coarser one. Take a figure from the coarsest "+
+				"table that has it.") +
 				separateText(r, s)}}
 	case len(sets) == 1 && len(alone) == 0:
 		all := words.Either(publicCells(r.Tables) > 0,
@@ -185,7 +210,9 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 		l.Text("The tables of each of these sets were made from the same noisy answers: %s.", strings.Join(sets, "; ")),
 		l.Text("These tables were made from the same noisy answers: %s.", sets[0]))
 	if len(sets) > 1 {
-		agreeing = l.Text("Once cells are added up, two tables of one set give the same number for whatever both contain: the total, or the counts of an attribute or of a level. Only floating-point rounding can make a difference.")
+		agreeing = l.Text("Once cells are added up, two tables of one set give the same number for whatever both " +
+			"contain: the total, or the counts of an attribute or of a level. Only floating-point rounding can make " +
+			"a difference.")
 	}
 	notes := []report.Note{{Heading: report.NoteSomeAgree, Text: these + " " + agreeing + published + but}}
 	if len(alone) > 0 {
@@ -193,7 +220,8 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 			l.Text("The table %s was measured separately, with noise of its own.", l.FirstFew(alone)),
 			l.Text("The tables %s were measured separately, each with noise of its own.", l.FirstFew(alone)))
 		notes = append(notes, report.Note{Heading: report.NoteOthersDoNot, Text: separately + " " +
-			l.Text("A total taken from such a table differs from the same total elsewhere. Take a figure from the table that has it with the smallest error.")})
+			l.Text("A total taken from such a table differs from the same total elsewhere. Take a figure from the "+
+				"table that has it with the smallest error.")})
 	}
 	return notes
 }
@@ -207,7 +235,8 @@ func inconsistencyText(r *report.Report, columns []string) string {
 		paths := report.PathsWhere(r.Tables, func(t report.Table) bool {
 			return slices.ContainsFunc(t.By, func(by string) bool { return plan.AttributeOf(by).Column == column })
 		})
-		sentences.WriteString(" " + l.Text("An exception: in some tables the groups of %s do not fit inside one another. Counts by %[1]s can differ between these tables: %[2]s.",
+		sentences.WriteString(" " + l.Text("An exception: in some tables the groups of %s do not fit inside one "+
+			"another. Counts by %[1]s can differ between these tables: %[2]s.",
 			column, l.FirstFew(paths)))
 	}
 	return sentences.String()

@@ -14,7 +14,11 @@ import (
 // foundNote says which texts were found for a table.
 func foundNote(l *language.Language, t report.Table, _ plan.Table, _ string) []report.Note {
 	return []report.Note{{Heading: report.NoteOnDiscovered,
-		Text: l.Text("Table %s: %s The texts are counted by other reports than those they were found by, so their figures are nearly right on average. The figure of a text that was barely found can be too low, by a tenth on average if few respond. About one of the texts may be there by chance, and whoever can send many false reports can put one in. A text of exactly %s stands for longer ones that begin so, too. Do not add the rows up to a total: texts that were not found are missing.",
+		Text: l.Text("Table %s: %s The texts are counted by other reports than those they were found by, so their "+
+			"figures are nearly right on average. The figure of a text that was barely found can be too low, by a "+
+			"tenth on average if few respond. About one of the texts may be there by chance, and whoever can send "+
+			"many false reports can put one in. A text of exactly %s stands for longer ones that begin so, too. Do "+
+			"not add the rows up to a total: texts that were not found are missing.",
 			t.Path, describe.Found(l, t.Texts), l.Plural(t.Texts.MaxLength, "character"))}}
 }
 

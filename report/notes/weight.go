@@ -48,7 +48,8 @@ func weightedAccuracy(l *language.Language, tables []report.Table, sampled bool)
 }
 
 // ByWeight is stated wherever errors of weighted counts are.
-var ByWeight = language.Key("Rows count by their weights. All errors given here are those of the privacy noise alone. Sampling error comes on top, and no column contains it.")
+var ByWeight = language.Key("Rows count by their weights. All errors given here are those of the privacy noise " +
+	"alone. Sampling error comes on top, and no column contains it.")
 
 // weightNotes say what a weighted count is, and what its margin does not include.
 func weightNotes(r *report.Report, s string) []report.Note {
@@ -56,9 +57,15 @@ func weightNotes(r *report.Report, s string) []report.Note {
 		return nil
 	}
 	l := r.In()
-	text := l.Text("A weighted count stands for a population, of which the rows are a sample. The columns %[1]s_noise_se, %[1]s_low and %[1]s_high, and the same columns of every other figure, cover only the noise that was added for privacy. They say how far the published figure is from the weighted figure of the sample. They do not say how far the sample is from the population. Do not read them as a confidence interval of the survey. Its sampling error is in no column here. If the office publishes a sampling standard error, the total standard error is √(sampling² + noise²).",
+	text := l.Text("A weighted count stands for a population, of which the rows are a sample. The columns "+
+		"%[1]s_noise_se, %[1]s_low and %[1]s_high, and the same columns of every other figure, cover only the noise "+
+		"that was added for privacy. They say how far the published figure is from the weighted figure of the "+
+		"sample. They do not say how far the sample is from the population. Do not read them as a confidence "+
+		"interval of the survey. Its sampling error is in no column here. If the office publishes a sampling "+
+		"standard error, the total standard error is √(sampling² + noise²).",
 		s)
-	text += " " + l.Text("A weighted %s is not a number of rows: a small one can come from very few rows. The published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.",
+	text += " " + l.Text("A weighted %s is not a number of rows: a small one can come from very few rows. The "+
+		"published column is rounded to a whole number, while %[1]s_unbiased is a multiple of the step of the weights.",
 		s)
 	return []report.Note{{Heading: report.NoteOnWeights, Text: text}}
 }
@@ -82,7 +89,8 @@ func weightBias(r *report.Report, p *plan.Plan, t *spec.Table) []report.Bias {
 	for _, w := range r.Bounds.Weights {
 		if w.Table == t.Name {
 			all = append(all, report.Bias{
-				Cause: l.Text("A weight in %s outside the range from %s to %s counts as the nearer end of the range; all weights are rounded to a multiple of %s", t.Name,
+				Cause: l.Text("A weight in %s outside the range from %s to %s counts as the nearer end of the range; "+
+					"all weights are rounded to a multiple of %s", t.Name,
 					l.Number(words.Rat(w.Low)), l.Number(words.Rat(w.High)), l.Number(words.Rat(w.Step))),
 				Tables: weighted, Direction: l.Text(eitherWay), Size: l.Text(notCounted)})
 		}
@@ -97,14 +105,18 @@ func weightHazards(r *report.Report) []report.Hazard {
 	}
 	l := r.In()
 	h := report.Hazard{Hazard: l.Text("Weights that depend on others"),
-		Answer:     l.Text("The spec says that weights are attributes of the unit. That they were not adjusted to totals of others cannot be seen from the release."),
+		Answer: l.Text("The spec says that weights are attributes of the unit. That they were not adjusted to " +
+			"totals of others cannot be seen from the release."),
 		AnsweredBy: report.LeftToOffice}
 	calibrated := func(w report.WeightBounds) bool { return w.Kind == report.CalibratedWeights }
 	if slices.ContainsFunc(r.Bounds.Weights, calibrated) {
-		h.Answer, h.AnsweredBy = l.Text("Weights were calibrated, so they depend on the rows of others. The promise is for the rows with their weights as they are; it does not cover what a weight reveals about others."),
+		h.Answer, h.AnsweredBy = l.Text("Weights were calibrated, so they depend on the rows of others. The promise "+
+			"is for the rows with their weights as they are; it does not cover what a weight reveals about others."),
 			report.LeftToApprovers
 	}
 	return []report.Hazard{h, {Hazard: l.Text("Noise for privacy taken for sampling error"),
-		Answer:     l.Text("Weighted counts look like survey estimates, and their errors look like sampling errors. Every page, and the metadata of every table, says that the errors here are those of privacy noise alone. The sampling error is not given anywhere in this release."),
+		Answer: l.Text("Weighted counts look like survey estimates, and their errors look like sampling errors. " +
+			"Every page, and the metadata of every table, says that the errors here are those of privacy noise " +
+			"alone. The sampling error is not given anywhere in this release."),
 		AnsweredBy: report.LeftToApprovers}}
 }

@@ -47,14 +47,16 @@ func tableWarning(r *report.Report) string {
 		text = l.Text("Do not use the tables %s cell by cell: the noise is large compared with an average cell of each.",
 			l.List(never))
 	default:
-		text = l.Text("Do not use %d tables cell by cell: the noise is large compared with an average cell of each. The %s says which.",
+		text = l.Text("Do not use %d tables cell by cell: the noise is large compared with an average cell of each. "+
+			"The %s says which.",
 			len(never), l.Text(VerdictColumn))
 	}
 	switch first := addUpFirst(r, never); {
 	case len(first) == 1:
 		text += " " + l.Text("One more is good only after adding up cells: %s.", first[0])
 	case len(first) > namedFirst:
-		text += " " + l.Text("%d more are good only after adding up cells, as the %s says.", len(first), l.Text(VerdictColumn))
+		text += " " + l.Text("%d more are good only after adding up cells, as the %s says.", len(first),
+			l.Text(VerdictColumn))
 	case first != nil:
 		text += " " + l.Text("%d more are good only after adding up cells: %s.", len(first), l.List(first))
 	}
@@ -73,7 +75,8 @@ func unfitReason(r *report.Report, path string) string {
 func addUpFirst(r *report.Report, but []string) []string {
 	return report.PathsWhere(r.Tables, func(t report.Table) bool {
 		return !t.Aside && !slices.Contains(but, t.Path) &&
-			slices.ContainsFunc(t.Statistics, func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst })
+			slices.ContainsFunc(t.Statistics,
+				func(s report.Statistic) bool { return t.Verdict(s) == usefulness.AddUpFirst })
 	})
 }
 
@@ -96,9 +99,11 @@ func cellWarning(r *report.Report) string {
 	if len(in) > namedTables {
 		share := func(t report.Table) float64 { return report.Ratio(t.NoiseCells(), t.Possible()) }
 		text = words.Either(share(in[namedTables-1]) > share(in[namedTables]),
-			l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells in %d tables, the largest shares in %s.",
+			l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells "+
+				"in %d tables, the largest shares in %s.",
 				some, all, len(in), worst),
-			l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells in %d tables, such as %s.",
+			l.Text("Do not use a cell on its own if its interval reaches zero, as it could be zero: %s of %s cells "+
+				"in %d tables, such as %s.",
 				some, all, len(in), worst))
 	}
 	return text + " " + words.Either(r.ZerosNamed(), l.Text("The list %s names them.", l.Text(ZeroSection)),
@@ -114,9 +119,12 @@ func smallNumberWarning(r *report.Report) string {
 	_, figures := r.FiguresCouldBeZero()
 	some := r.AnyStatistic(func(s report.Statistic) bool { return s.NoiseCells > 0 })
 	return words.When(cells == 0 && len(r.Tables) > 0,
-		l.Text("Do not base a decision on a figure whose interval reaches zero: the exact figure could be zero, and where 0 is shown it could be larger.")+
+		l.Text("Do not base a decision on a figure whose interval reaches zero: the exact figure could be zero, and "+
+			"where 0 is shown it could be larger.")+
 			words.When(!some, " "+words.Either(figures > 0,
-				l.Text("No count in the tables has such an interval here. The list %[2]s shows %[1]s other than counts with such an interval.",
+				l.Text("No count in the tables has such an interval here. The list %[2]s shows %[1]s other than "+
+					"counts with such an interval.",
 					l.Plural(figures, "figure"), l.Text(ZeroSection)),
-				l.Text("No count in the tables has such an interval here, but a difference of counts or another figure may have one."))))
+				l.Text("No count in the tables has such an interval here, but a difference of counts or another "+
+					"figure may have one."))))
 }

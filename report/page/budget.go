@@ -38,12 +38,15 @@ func (r View) CostFacts() []report.Note {
 			"nothing: a rehearsal reads no data and keeps no account. A release would cost %s.", cost)}}
 	case report.Practice:
 		paid := words.Either(r.Budget.Receipt.Number == 1,
-			l.Text("practice account %s: %s. It can pay for two more releases like this one, if no other was tried on it before.",
+			l.Text("practice account %s: %s. It can pay for two more releases like this one, if no other was tried "+
+				"on it before.",
 				account, debit),
-			l.Text("practice account %s: %s. It opened with a budget for three releases like its first.", account, debit))
+			l.Text("practice account %s: %s. It opened with a budget for three releases like its first.", account,
+				debit))
 		return []report.Note{{Heading: l.Text("Cost"), Text: cost}, {Heading: l.Text("Paid by"), Text: paid}}
 	}
 	return []report.Note{{Heading: l.Text("Cost"), Text: cost},
 		{Heading: l.Text("Paid by"), Text: l.Text(
-			"account %s: %s. The office sees what is left of it with `dprelease ledger show %s`.", account, debit, account)}}
+			"account %s: %s. The office sees what is left of it with `dprelease ledger show %s`.", account, debit,
+			account)}}
 }

@@ -16,9 +16,11 @@ func (r View) ApartRule() string {
 	}
 	l := r.In()
 	return words.Either(r.FittedSome(),
-		l.Text("Two cells of the table differ if their unbiased counts are at least this far apart, even if their intervals overlap (see %s).", l.Text(notes.ComparisonPart)),
+		l.Text("Two cells of the table differ if their unbiased counts are at least this far apart, even if their "+
+			"intervals overlap (see %s).", l.Text(notes.ComparisonPart)),
 		l.Text("Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see %s).", l.Text(notes.ComparisonPart))) +
-		words.When(r.Uneven(), " "+l.Text("If pairs of cells need different distances, this is the largest of them, which is enough for every pair."))
+		words.When(r.Uneven(), " "+l.Text("If pairs of cells need different distances, this is the largest of them, "+
+			"which is enough for every pair."))
 }
 
 // distanceText returns the smallest real difference of two cells, a dash if it is not known.

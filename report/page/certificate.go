@@ -69,7 +69,8 @@ func (r View) WholeLoss() string {
 func (r View) TableLoss() string {
 	l := r.In()
 	text := words.Either(r.Together(),
-		l.Text("This is the privacy loss of all measurements that a table is made from, rounded up. Tables share measurements, so these losses must not be added."),
+		l.Text("This is the privacy loss of all measurements that a table is made from, rounded up. Tables share "+
+			"measurements, so these losses must not be added."),
 		l.Text("This is the privacy loss of each table alone, rounded up.")) +
 		words.When(len(r.Models) > 0, " "+l.Text("A model counts as a table."))
 	switch methods := r.Certificate.Loss.Methods; len(methods) {

@@ -114,8 +114,9 @@ func (p page) errorRows() []errorRow {
 	for i, t := range p.Tables {
 		for k, s := range t.Statistics {
 			if !t.Aside {
-				rows = append(rows, errorRow{ID: words.When(k == 0, tableID(i)), Table: t, Statistic: s, Chart: chart[t.Path],
-					Zero: words.When(s.NoiseCells > 0, zeroID(i, k)), Strip: stripOf(p.In(), s.Relative),
+				rows = append(rows, errorRow{ID: words.When(k == 0, tableID(i)), Table: t, Statistic: s,
+					Chart: chart[t.Path],
+					Zero:  words.When(s.NoiseCells > 0, zeroID(i, k)), Strip: stripOf(p.In(), s.Relative),
 					Fit: fitOf(p.In(), s, t.Cells-t.Impossible)})
 			}
 		}
@@ -200,7 +201,8 @@ func fitOf(l *language.Language, s report.Statistic, cells int64) []fitPart {
 	above := report.Ratio(r.Cells, cells)
 	names := []string{l.Text("margin at most 10%%"), l.Text("at most 50%%"), l.Text("more"), l.Text("shown as 0")}
 	return fitParts(l, names,
-		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)), float64(above * (1 - r.Within50)),
+		[]float64{float64(above * r.Within10), float64(above * (r.Within50 - r.Within10)),
+			float64(above * (1 - r.Within50)),
 			1 - above})
 }
 

@@ -42,7 +42,10 @@ func (r View) Banded() bool {
 
 // bandsText says what the bands mean.
 func bandsText(l *language.Language) string {
-	return l.Text("A band compares the noise with an average cell: the rows that the spec expects, spread evenly over the possible cells. Good: the margin is at most a tenth of it. Usable: the standard error is at most half of it. Weak: more. Mostly noise: more than half of the cells are expected to be off by more than an average cell.")
+	return l.Text("A band compares the noise with an average cell: the rows that the spec expects, spread evenly " +
+		"over the possible cells. Good: the margin is at most a tenth of it. Usable: the standard error is at most " +
+		"half of it. Weak: more. Mostly noise: more than half of the cells are expected to be off by more than an " +
+		"average cell.")
 }
 
 // Bands says what the bands mean, "" if there are none.

@@ -169,8 +169,11 @@ func (p page) ChartsText() string {
 		return l.Text("No table is small enough to be drawn cell by cell.")
 	}
 	left := report.PathsWhere(p.Tables, func(t report.Table) bool { return !t.Aside && t.Series == nil })
-	return l.Text("Published figures, noise included. Bars, bands and small numbers are intervals that hold the exact figure, before sampling and response error. The darker a cell (on a dark page, the lighter), the larger its number. ○, a hollow dot or hatching: could be zero, or has no figure.") +
-		words.When(p.FittedSome(), " "+l.Text("Where counts were made to add up, the interval is that of the unbiased count, and the figure can lie outside.")) +
+	return l.Text("Published figures, noise included. Bars, bands and small numbers are intervals that hold the "+
+		"exact figure, before sampling and response error. The darker a cell (on a dark page, the lighter), the "+
+		"larger its number. ○, a hollow dot or hatching: could be zero, or has no figure.") +
+		words.When(p.FittedSome(), " "+l.Text("Where counts were made to add up, the interval is that of the "+
+			"unbiased count, and the figure can lie outside.")) +
 		words.When(left != nil, " "+p.undrawnText(left))
 }
 
@@ -178,10 +181,12 @@ func (p page) ChartsText() string {
 func (p page) undrawnText(left []string) string {
 	l := p.In()
 	if len(left) == 1 {
-		return l.Text("%[2]s is not drawn, because it is too large or there are too many charts: `dprelease show %[1]s %[2]s` prints it.",
+		return l.Text("%[2]s is not drawn, because it is too large or there are too many charts: `dprelease show "+
+			"%[1]s %[2]s` prints it.",
 			p.Release, left[0])
 	}
-	return l.Text("%s are not drawn, because they are too large or there are too many charts: `dprelease show %s TABLE` prints a table.",
+	return l.Text("%s are not drawn, because they are too large or there are too many charts: `dprelease show %s "+
+		"TABLE` prints a table.",
 		l.FirstFew(left), p.Release)
 }
 

@@ -66,7 +66,8 @@ func (p page) ScoreCards(m report.Model) (all []scoreCard) {
 	sc, numbers := sc.roundTicks(6)
 	l, ticks := p.In(), p.scoreTicks(sc, numbers)
 	for k, c := range m.Columns {
-		card := scoreCard{ModelColumn: c, ID: fmt.Sprintf("scores-%s-%d", m.Name, k+1), Unit: l.Text("score (%s)", m.Unit),
+		card := scoreCard{ModelColumn: c, ID: fmt.Sprintf("scores-%s-%d", m.Name, k+1),
+			Unit:    l.Text("score (%s)", m.Unit),
 			Caption: l.Text("Score of each category (%s)", m.Unit),
 			Ticks:   ticks, Zero: percent(sc.position(0)), More: max(len(c.Scores)-mostScores, 0), File: m.File}
 		form := formOfScores(c)

@@ -22,8 +22,10 @@ func (r View) TypicalErrors() string {
 		return slices.ContainsFunc(t.Figures, func(f report.Figure) bool { return f.Share != "" })
 	})
 	return l.Text("The standard error and the half width of the interval are medians over the cells that have them.") +
-		words.When(ranked, " "+l.Text("For a quantile, the column “standard error” gives the planned error of its rank.")) +
-		" " + l.Text("The errors are those of privacy noise alone. They do not include sampling error, response error or the effect of bringing values into their range.")
+		words.When(ranked, " "+l.Text(
+			"For a quantile, the column “standard error” gives the planned error of its rank.")) +
+		" " + l.Text("The errors are those of privacy noise alone. They do not include sampling error, response "+
+		"error or the effect of bringing values into their range.")
 }
 
 // FigureNotes returns the notes on figures and weights that are repeated next to the figures.
@@ -39,7 +41,9 @@ func (r View) OfUnbiased() string {
 		return ""
 	}
 	l := r.In()
-	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts refer to %[1]s_unbiased, the counts before that. The published %[1]s was moved from there, and can be outside its interval: the note “%[2]s” says how far it was moved, table by table.",
+	return l.Text("Where counts were made to add up, margins, chances, intervals and verdicts refer to "+
+		"%[1]s_unbiased, the counts before that. The published %[1]s was moved from there, and can be outside its "+
+		"interval: the note “%[2]s” says how far it was moved, table by table.",
 		m.Name, l.Text(report.NoteOnAddingUp))
 }
 

@@ -23,8 +23,10 @@ func (r View) MicrodataSentence() string {
 	}
 	list, only := l.List(parts), l.Text(report.ModelOnly)
 	return words.Either(len(r.Tables) == 0,
-		l.Text("This release publishes %s. They are drawn from a model and belong to nobody, and figures counted in them have no margin of error (%s).", list, only),
-		l.Text("In addition to the tables, this release has %s. They are drawn from a model and belong to nobody, and figures counted in them have no margin of error (%s).",
+		l.Text("This release publishes %s. They are drawn from a model and belong to nobody, and figures counted in "+
+			"them have no margin of error (%s).", list, only),
+		l.Text("In addition to the tables, this release has %s. They are drawn from a model and belong to nobody, "+
+			"and figures counted in them have no margin of error (%s).",
 			list, only))
 }
 
@@ -46,7 +48,8 @@ func (r View) singleColumnTexts() []string {
 	for _, m := range r.Microdata {
 		if m.Block != nil && len(m.Together(r.In())) == 0 {
 			all = append(all, r.In().Text(
-				"The microdata of %s show each column by itself: no two columns were measured together, and the rows say nothing about how columns depend on each other.",
+				"The microdata of %s show each column by itself: no two columns were measured together, and the rows "+
+					"say nothing about how columns depend on each other.",
 				m.Table))
 		}
 	}
@@ -81,7 +84,8 @@ func (r View) allUsableText() []string {
 	_, cells, _ := r.CouldBeZero()
 	l := r.In()
 	none := words.Either(len(report.PathsWhere(r.Tables, report.Table.RulesOut)) > 0,
-		l.Text("No table has to be avoided, and no count could be zero, apart from those that the spec declares impossible."),
+		l.Text("No table has to be avoided, and no count could be zero, apart from those that the spec declares "+
+			"impossible."),
 		l.Text("No table has to be avoided, and no count could be zero."))
 	return []string{words.Either(cells == 0, none,
 		l.Text("No table has to be avoided as a whole: in each, the noise is small compared with the average cell."))}

@@ -110,7 +110,8 @@ func fittedFrom(l *language.Language, s report.Statistic) string {
 	case s.Fitted == nil:
 		return ""
 	case s.Fitted.Way == plan.Tabulated:
-		return l.Text("how many rows of the microdata are in the cell, so that the table adds up with the other tables: a figure of the model, like these rows")
+		return l.Text("how many rows of the microdata are in the cell, so that the table adds up with the other " +
+			"tables: a figure of the model, like these rows")
 	}
 	return l.Text("the noisy figure, rounded and fitted to add up with the other tables")
 }

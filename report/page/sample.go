@@ -27,16 +27,23 @@ func (r View) errorsOf() string {
 // release.
 func (r View) AttributeLoss() string {
 	l, g := r.In(), r.Guarantee
-	return l.Text("Each row bounds how much one attribute of a %s can change what is published: it is the loss if only that value changes, and everything else about this %[1]s and all others is known. The last row is for the whole %[1]s.",
+	return l.Text("Each row bounds how much one attribute of a %s can change what is published: it is the loss if "+
+		"only that value changes, and everything else about this %[1]s and all others is known. The last row is for "+
+		"the whole %[1]s.",
 		g.Protects) +
 		words.Either(g.Sample != "", " "+l.Text("All losses are stated as if everyone were drawn for the sample."),
 			words.When(g.Neighbours == "add-remove",
-				" "+l.Text("That row compares the data with and without the %s. A changed value counts as one %[1]s removed and another added, so an attribute can lose more than that row says.",
+				" "+l.Text("That row compares the data with and without the %s. A changed value counts as one %[1]s "+
+					"removed and another added, so an attribute can lose more than that row says.",
 					g.Protects)+" "+r.recordLoss())) +
 		" " + words.Either(len(r.Microdata) > 0,
-		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Microdata that contain the attribute count as a table. Figures that are computed from its values add to the loss, but not to this number."),
-		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row counts. Figures that are computed from its values add to the loss, but not to this number.")) +
-		words.When(len(r.Models) > 0, " "+l.Text("A model counts as a table.")) + " " + l.Text("All losses are rounded up.")
+		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row "+
+			"counts. Microdata that contain the attribute count as a table. Figures that are computed from its "+
+			"values add to the loss, but not to this number."),
+		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row "+
+			"counts. Figures that are computed from its values add to the loss, but not to this number.")) +
+		words.When(len(r.Models) > 0, " "+l.Text("A model counts as a table.")) + " " +
+		l.Text("All losses are rounded up.")
 }
 
 // recordLoss bounds the loss if the whole record of a unit changes, where neighbours add or remove a unit: that is a

@@ -30,7 +30,8 @@ func (r View) shownStrategies() []report.Strategy {
 // Undecided says why a way with a larger error was taken, "" if none was.
 func (r View) Undecided() string {
 	return words.When(slices.ContainsFunc(r.shownStrategies(), report.Strategy.Outdone),
-		r.In().Text("The way with the smallest error for one table is not always taken: the planner looks at all tables together, as the spec weights them, and prefers tables that agree if a column appears at several levels."))
+		r.In().Text("The way with the smallest error for one table is not always taken: the planner looks at all "+
+			"tables together, as the spec weights them, and prefers tables that agree if a column appears at several levels."))
 }
 
 // isAside reports whether a strategy is of tables that judge bounds and rules.

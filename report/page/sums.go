@@ -22,11 +22,13 @@ func (r View) AddedUp() []string {
 	}
 	return append(
 		cumulative.Say(func(tables []string, of string) string {
-			return l.Text("In %s, each row counts all that have its category of %s or an earlier one. So the rows are already added up: do not add them.",
+			return l.Text("In %s, each row counts all that have its category of %s or an earlier one. So the rows "+
+				"are already added up: do not add them.",
 				l.FirstFew(tables), of)
 		}),
 		ranges.Say(func(tables []string, of string) string {
-			return l.Text("In %s, each row counts only its own category. The table is made for sums of neighbours along %s, which `dprelease query` adds up with their error.",
+			return l.Text("In %s, each row counts only its own category. The table is made for sums of neighbours "+
+				"along %s, which `dprelease query` adds up with their error.",
 				l.FirstFew(tables), of)
 		})...)
 }

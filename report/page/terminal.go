@@ -157,7 +157,8 @@ func (r View) terminalTables(p *screen.Page, all bool) {
 	if said := r.OfUnbiased(); said != "" {
 		p.Paragraph(said, screen.Plain)
 	}
-	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part of them; within 10%: the share of these whose margin is at most a tenth.",
+	p.Paragraph("typical: the typical margin, as half of the numbers above zero have a margin of at most this part "+
+		"of them; within 10%: the share of these whose margin is at most a tenth.",
 		screen.Faint)
 	if len(dropped) > 0 {
 		p.Paragraph("A wider terminal shows more columns.", screen.Faint)
@@ -216,7 +217,8 @@ func (r View) terminalFigures(p *screen.Page, all bool) {
 				continue
 			}
 			rows = append(rows, screen.Cells(t.Path, f.Name, f.Unit, f.ErrorText(l), f.HalfText(l),
-				cellsText(l, f.NoiseCells, t.Cells), cellsText(l, f.Withheld, t.Cells), cellsText(l, f.Unbounded, t.Cells)))
+				cellsText(l, f.NoiseCells, t.Cells), cellsText(l, f.Withheld, t.Cells),
+				cellsText(l, f.Unbounded, t.Cells)))
 		}
 	}
 	if rows == nil {

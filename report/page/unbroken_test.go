@@ -14,7 +14,8 @@ func TestSmallNumbersAreNotBroken(t *testing.T) {
 			marked + "</p><svg><desc>1e-9</desc></svg>",
 		"<svg><text>1e-9</text><svg></svg><text>1e-9</text></svg>1e-9": "<svg><text>1e-9</text><svg></svg>" +
 			"<text>1e-9</text></svg>" + marked,
-		"<td>1.25e-12</td><td>1,25e-12</td>": "<td>" + begin + "1.25e-12" + end + "</td><td>" + begin + "1,25e-12" + end + "</td>",
+		"<td>1.25e-12</td><td>1,25e-12</td>": "<td>" + begin + "1.25e-12" + end + "</td><td>" + begin + "1,25e-12" +
+			end + "</td>",
 	} {
 		if got := string(unbroken([]byte(page))); got != want {
 			t.Errorf("%s becomes %s, want %s", page, got, want)

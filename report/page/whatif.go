@@ -367,20 +367,28 @@ func whatIfDecimal(v float64) string { return budget.DecimalNearest(v, 4) }
 
 // whatIfNotes says what the figures mean and what they keep fixed.
 func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
-	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,", "the published count")
+	published := words.Either(p.Plan.Consistent != nil, "the count, before it is made to add up,",
+		"the published count")
 	roots := slices.ContainsFunc(p.Roots, func(root float64) bool { return root > 0 })
 	notes := words.NonEmpty(
 		"A margin is half the width of the interval of the widest cell: 19 times in 20 "+published+
-			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of themselves.",
-		"The page keeps what the plan chose: the measurements, how each part of the budget is divided among them, the kind of noise, and how quantiles are found. With another budget the planner may choose otherwise. That is better for all tables together, and can be worse for one of them.",
-		"With these choices a standard error here is at most 1% too small. In tables combined from several measurements, standard errors below about 3 are overstated: by 1% at 3, by 8% at 1, by more below.",
+			" lies that near to the exact one. Counts from “good to 10%” on have a margin of at most a tenth of "+
+			"themselves.",
+		"The page keeps what the plan chose: the measurements, how each part of the budget is divided among them, "+
+			"the kind of noise, and how quantiles are found. With another budget the planner may choose otherwise. "+
+			"That is better for all tables together, and can be worse for one of them.",
+		"With these choices a standard error here is at most 1% too small. In tables combined from several "+
+			"measurements, standard errors below about 3 are overstated: by 1% at 3, by 8% at 1, by more below.",
 		words.When(p.Plan.Guarantee.Delta != "",
-			"The planner computed how much ρ the budget allows for some amounts of ε"+words.When(len(p.Deltas) > 0, " and of δ")+
+			"The planner computed how much ρ the budget allows for some amounts of ε"+
+				words.When(len(p.Deltas) > 0, " and of δ")+
 				", and the page reads off between them."+
 				words.When(roots, " It assumes that Laplace noise gains nothing by other shares.")),
-		words.When(page.Open, "Where the planner changes the kind of noise, errors are often less than half of what the page says. Single tables came out up to three times worse, where one part had nearly all of the budget."),
+		words.When(page.Open, "Where the planner changes the kind of noise, errors are often less than half of what "+
+			"the page says. Single tables came out up to three times worse, where one part had nearly all of the budget."),
 		words.When(keepsLaplace(p),
-			"Tables that are put together from Laplace noise keep the law of their noise as planned. With other shares their margins can be up to 8% larger."),
+			"Tables that are put together from Laplace noise keep the law of their noise as planned. With other "+
+				"shares their margins can be up to 8% larger."),
 		words.When(page.Banded, bandsText(language.English)+" "+describe.SpreadText),
 	)
 	var chosen, drawn bool
@@ -392,9 +400,12 @@ func whatIfNotes(p *compiled.Forecast, page whatIf) []string {
 	}
 	return slices.Concat(notes, words.NonEmpty(
 		words.When(chosen,
-			"Where a table shows some of its cells, this is the error of the cells that it shows. Which cells these are also depends on the budget: see the plan."),
+			"Where a table shows some of its cells, this is the error of the cells that it shows. Which cells these "+
+				"are also depends on the budget: see the plan."),
 		words.When(drawn,
-			"How quantiles are found changes with the budget, and with it how much of their part of the budget they take. Everything else that this part pays for can come out a quarter worse or more (28% was seen), or better, than the page says."),
+			"How quantiles are found changes with the budget, and with it how much of their part of the budget they "+
+				"take. Everything else that this part pays for can come out a quarter worse or more (28% was seen), "+
+				"or better, than the page says."),
 		words.When(slices.ContainsFunc(p.Plan.Leaves, func(l plan.Leaf) bool { return l.Needed }),
 			"A part of the budget that gets what its targets need keeps that amount, and the others share the rest."),
 	), sampleNotes(p.Plan.Sample),

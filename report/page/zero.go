@@ -27,12 +27,14 @@ func (r View) Columns() []report.Note {
 	return append(all,
 		report.Note{Heading: l.Text("Could be zero"), Text: l.Text("Cells whose interval reaches zero.")},
 		report.Note{Heading: l.Text("Margin"), Text: l.Text("Half the width of the widest interval.")},
-		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("For half of the numbers above zero, the margin is at most this percentage of the number.")})
+		report.Note{Heading: l.Text("Typical margin"), Text: l.Text("For half of the numbers above zero, the margin " +
+			"is at most this percentage of the number.")})
 }
 
 // TypicalInChart says how the chart shows the typical margin.
 func (r View) TypicalInChart() string {
-	return r.In().Text("In the chart the dot marks it; the bar around it runs from the best tenth of the numbers to nine tenths of them.")
+	return r.In().Text("In the chart the dot marks it; the bar around it runs from the best tenth of the numbers to " +
+		"nine tenths of them.")
 }
 
 // VerdictText says what the verdicts mean.
@@ -40,14 +42,18 @@ func (r View) VerdictText() string {
 	l := r.In()
 	never, use := verdictText(l, usefulness.DoNotUse), verdictText(l, usefulness.UseCells)
 	sums, large := verdictText(l, usefulness.AddUpFirst), verdictText(l, usefulness.LargeCellsOnly)
-	rule := l.Text("“%s” if the standard error is more than half of an average cell. Otherwise “%s” if at most a tenth of the cells could be zero. In all other cases “%s” (“%s” if cells cannot be added up).",
+	rule := l.Text("“%s” if the standard error is more than half of an average cell. Otherwise “%s” if at most a "+
+		"tenth of the cells could be zero. In all other cases “%s” (“%s” if cells cannot be added up).",
 		never, use, sums, large)
 	if columns := r.FitColumns(); columns != nil {
 		last := columns[len(columns)-1].Name
-		rule = l.Text("“%[1]s” if the standard error is more than half of an average cell, or if an average cell is in the class “%[5]s” of the spec. Otherwise “%[2]s” if at most a tenth of the cells could be zero and at most a tenth are “%[5]s”. In all other cases “%[3]s” (“%[4]s” if cells cannot be added up).",
+		rule = l.Text("“%[1]s” if the standard error is more than half of an average cell, or if an average cell is "+
+			"in the class “%[5]s” of the spec. Otherwise “%[2]s” if at most a tenth of the cells could be zero and "+
+			"at most a tenth are “%[5]s”. In all other cases “%[3]s” (“%[4]s” if cells cannot be added up).",
 			never, use, sums, large, last)
 	}
-	return rule + " " + l.Text("If the spec expects a number of rows, the average cell comes from the plan, and otherwise from the noisy counts.")
+	return rule + " " + l.Text("If the spec expects a number of rows, the average cell comes from the plan, and "+
+		"otherwise from the noisy counts.")
 }
 
 // verdictText writes a verdict.
@@ -81,7 +87,8 @@ func (r View) Zeros() []zeroCells {
 			if s.NoiseCells == 0 {
 				continue
 			}
-			all = append(all, zeroCells{ID: zeroID(r.tableAt(t), k), Table: t, Row: tableID(r.tableAt(t)), Of: zerosOf(l, t, s),
+			all = append(all, zeroCells{ID: zeroID(r.tableAt(t), k), Table: t, Row: tableID(r.tableAt(t)),
+				Of:   zerosOf(l, t, s),
 				Name: words.When(len(t.Statistics) > 1, s.Name), By: by(t, s.NoiseLabels), Cells: s.NoiseLabels})
 		}
 	}
@@ -127,7 +134,8 @@ func (r View) ZeroText() string {
 			" "+l.Text("The files flag them noise_dominates in %s_flag.", r.CountName()))
 	}
 	if figures > 0 {
-		first := figured[0].Figures[slices.IndexFunc(figured[0].Figures, func(f report.Figure) bool { return f.NoiseCells > 0 })]
+		first := figured[0].Figures[slices.IndexFunc(figured[0].Figures,
+			func(f report.Figure) bool { return f.NoiseCells > 0 })]
 		text = append(text, l.Text("The flag noise_dominates marks %s other than counts, in columns such as %s_flag.",
 			l.Plural(figures, "figure"), first.Name)+
 			words.When(!r.FigureZerosNamed(), " "+l.Text("They are too many to be named here.")))

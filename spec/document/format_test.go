@@ -18,7 +18,8 @@ func TestPointsAreWrittenAsNumbers(t *testing.T) {
 	}
 	for _, den := range dens {
 		for _, at := range points {
-			if got, want := string(AppendFraction([]byte("x"), at, den)), "x"+FormatNumber(big.NewRat(at, den)); got != want {
+			if got, want := string(AppendFraction([]byte("x"), at, den)),
+				"x"+FormatNumber(big.NewRat(at, den)); got != want {
 				t.Fatalf("%d/%d is written %s, want %s", at, den, got, want)
 			}
 		}

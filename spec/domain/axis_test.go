@@ -59,7 +59,8 @@ func TestCellsAreExact(t *testing.T) {
 		}
 		for v := int64(-200); v <= 200; v++ {
 			x := new(big.Rat).SetInt64(v)
-			if a.OfInt(v) != want(x) || a.OfDecimal(big.NewInt(v*1000), 3) != want(x) || a.OfSmallDecimal(v*1000, 3) != want(x) {
+			if a.OfInt(v) != want(x) || a.OfDecimal(big.NewInt(v*1000), 3) != want(x) ||
+				a.OfSmallDecimal(v*1000, 3) != want(x) {
 				t.Errorf("%d: %d and %d, want %d", v, a.OfInt(v), a.OfDecimal(big.NewInt(v*1000), 3), want(x))
 			}
 		}

@@ -73,7 +73,8 @@ func TestFloatsAreFoundWhereTheirEdgesSay(t *testing.T) {
 			t.Fatalf("%v/%d are not compared as floats", cuts, den)
 		}
 		guessed[b.guess.upTo == nil]++
-		values := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022,
+		values := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
+			0x1p-1022,
 			-0x1p-1030,
 			math.MaxFloat64, -math.MaxFloat64, 1e300, math.NaN(), math.Inf(1), math.Inf(-1),
 			math.Float64frombits(random.Uint64())}

@@ -181,7 +181,8 @@ func (g *geojson) readFeature(f *feature, at int64, first []int64) *document.Pro
 		name, ok = codeText(f.ID)
 	}
 	if !ok {
-		return g.problem(at, "a feature without a code", `its code as a text, "properties": {"code": "01"}, or as its id`)
+		return g.problem(at, "a feature without a code",
+			`its code as a text, "properties": {"code": "01"}, or as its id`)
 	}
 	code, fit := g.domain.CodeOfText(name)
 	if fit != Fits {
@@ -260,12 +261,14 @@ func parseRing(points [][]float64) ([]Position, document.Problem) {
 	ring := make([]Position, len(points))
 	for i, point := range points {
 		if len(point) < 2 {
-			return nil, document.Problem{Message: "a position of fewer than two numbers", Expected: "[longitude, latitude]"}
+			return nil, document.Problem{Message: "a position of fewer than two numbers",
+				Expected: "[longitude, latitude]"}
 		}
 		if math.Abs(point[0]) > 180 || math.Abs(point[1]) > 90 {
 			return nil, document.Problem{
-				Message:  "a coordinate out of range",
-				Expected: "longitudes from -180 to 180 and latitudes from -90 to 90, in degrees of WGS 84 and in this order, as GeoJSON has them; convert projected coordinates first",
+				Message: "a coordinate out of range",
+				Expected: "longitudes from -180 to 180 and latitudes from -90 to 90, in degrees of WGS 84 and in " +
+					"this order, as GeoJSON has them; convert projected coordinates first",
 			}
 		}
 		ring[i] = Position{point[0], point[1]}

@@ -84,8 +84,9 @@ func (d duration) unitMonths() int {
 // unitMicros returns the length in microseconds of a unit of fixed length.
 func (d duration) unitMicros() int64 {
 	return map[string]int64{
-		"second": calendar.MicrosPerSecond, "minute": 60 * calendar.MicrosPerSecond, "hour": 3600 * calendar.MicrosPerSecond,
-		"day": calendar.MicrosPerDay, "week": 7 * calendar.MicrosPerDay,
+		"second": calendar.MicrosPerSecond, "minute": 60 * calendar.MicrosPerSecond,
+		"hour": 3600 * calendar.MicrosPerSecond,
+		"day":  calendar.MicrosPerDay, "week": 7 * calendar.MicrosPerDay,
 	}[d.unit]
 }
 

@@ -131,8 +131,9 @@ func (r *Reader) readGroups(d *Domain, n document.Node) *Level {
 				r.AddProblem(item, NoCategory(r.Findings, item, "this column", d.Categories()))
 			case placed[code]:
 				r.AddProblem(item, document.Problem{
-					Message:  fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
-					Expected: fmt.Sprintf("each category in one group; it is in %q already", document.Clip(group[code])),
+					Message: fmt.Sprintf("category %q is in two groups", document.Clip(item.Text())),
+					Expected: fmt.Sprintf("each category in one group; it is in %q already",
+						document.Clip(group[code])),
 				})
 			default:
 				placed[code], group[code], l.CategoryOf[code] = true, g.Key.Value, uint32(i)
@@ -174,7 +175,8 @@ func (r *Reader) readCodebook(c *Declaration, n document.Node) *Domain {
 		for i, category := range d.Categories() {
 			if !IsInteger(category.Code) {
 				r.ReportIn(at.Value, at.Path,
-					*b.Problem(b.RowLines[i], 1, fmt.Sprintf("%q is no integer as integers are written", document.Clip(category.Code)),
+					*b.Problem(b.RowLines[i], 1, fmt.Sprintf("%q is no integer as integers are written",
+						document.Clip(category.Code)),
 						"digits without leading zeros, or type: text"))
 				return nil
 			}
@@ -275,8 +277,9 @@ func (r *Reader) readBookLevel(b *codebook, d *Domain, items []document.Node, i 
 			Expected: "it as the last level"})
 	default:
 		p := document.Problem{
-			Message:  fmt.Sprintf("%s has no column %q", b.File, document.Clip(name)),
-			Expected: document.OneOf(b.Header) + "; only the last level may have a name of its own, for the codes themselves",
+			Message: fmt.Sprintf("%s has no column %q", b.File, document.Clip(name)),
+			Expected: document.OneOf(b.Header) +
+				"; only the last level may have a name of its own, for the codes themselves",
 		}
 		r.AddProblem(item, r.WithNearest(item, p, near))
 	}

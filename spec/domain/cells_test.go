@@ -76,7 +76,8 @@ func checkLevels(t *rapid.T, d *Domain) {
 		if l.CategoryOf == nil {
 			continue
 		}
-		if len(l.CategoryOf) != d.Size() || l.CategoryOf[0] != 0 || int(l.CategoryOf[len(l.CategoryOf)-1]) != l.Size()-1 {
+		if len(l.CategoryOf) != d.Size() || l.CategoryOf[0] != 0 ||
+			int(l.CategoryOf[len(l.CategoryOf)-1]) != l.Size()-1 {
 			t.Fatalf("level %q: %v onto %d", name, l.CategoryOf, l.Size())
 		}
 		for k := 1; k < len(l.CategoryOf); k++ {
@@ -226,7 +227,8 @@ func FuzzCodeOfText(f *testing.F) {
 				code+1 < last) {
 				t.Fatalf("%q has code %d", s, code)
 			}
-			if fit == OutOfDomain && scaled.Cmp(at(0)) >= 0 && scaled.Cmp(at(last)) <= 0 && !(d.bins.whole && !exact.IsInt()) &&
+			if fit == OutOfDomain && scaled.Cmp(at(0)) >= 0 && scaled.Cmp(at(last)) <= 0 &&
+				!(d.bins.whole && !exact.IsInt()) &&
 				!(d.bins.whole && scaled.Cmp(at(last)) == 0) {
 				t.Fatalf("%q is not outside", s)
 			}

@@ -16,7 +16,8 @@ type codebook struct{ files.Table }
 
 // parseCodebook reads a code book: a header, then a row for each code.
 func parseCodebook(file, text string) (*codebook, *document.Problem) {
-	b := &codebook{files.Table{File: file, Description: "code book", RowNoun: "codes", Headed: "code,label", Comma: ','}}
+	b := &codebook{files.Table{File: file, Description: "code book", RowNoun: "codes", Headed: "code,label",
+		Comma: ','}}
 	if p := b.Parse(text); p != nil {
 		return nil, p
 	}
@@ -62,8 +63,9 @@ func (b *codebook) checkParents() *document.Problem {
 	}
 	for i, row := range b.Rows {
 		if row[column] != "" && !hasParent(row) {
-			return b.Problem(b.RowLines[i], 1, fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book",
-				document.Clip(row[0]), document.Clip(row[column])),
+			return b.Problem(b.RowLines[i], 1,
+				fmt.Sprintf("code %q is an orphan: its parent %q is no code of this book",
+					document.Clip(row[0]), document.Clip(row[column])),
 				"a line for the parent; where parents are codes of another list, another name for the column")
 		}
 	}
@@ -73,8 +75,9 @@ func (b *codebook) checkParents() *document.Problem {
 			visited[i] = start + 1
 			up, ok := rowOfCode[b.Rows[i][column]]
 			if ok && up != i && visited[up] == start+1 {
-				return b.Problem(b.RowLines[i], 1, fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle",
-					document.Clip(b.Rows[i][0]), document.Clip(b.Rows[i][column])),
+				return b.Problem(b.RowLines[i], 1,
+					fmt.Sprintf("code %q lies within itself, by way of its parent %q: a cycle",
+						document.Clip(b.Rows[i][0]), document.Clip(b.Rows[i][column])),
 					"parents that end at a code without one")
 			}
 			if ok {
@@ -170,7 +173,8 @@ func (b *codebook) checkBlanks(row int, code string, trimmed map[string]string) 
 	case !known:
 		trimmed[bare] = code
 	case first != code:
-		return b.Problem(b.RowLines[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone", document.Clip(first),
+		return b.Problem(b.RowLines[row], 1, fmt.Sprintf("the codes %q and %q differ by blanks alone",
+			document.Clip(first),
 			document.Clip(code)), "one of the two throughout")
 	}
 	return nil

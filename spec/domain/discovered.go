@@ -81,7 +81,8 @@ func IsAlphabet(text string) bool {
 func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 	of := n.Get("values").Get("discover")
 	if c.Type != Text && c.Type != Integer {
-		r.AddProblem(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) + " are not discovered",
+		r.AddProblem(n.Get("type"), document.Problem{Message: "values of type " + string(c.Type) +
+			" are not discovered",
 			Expected: "text or integer"})
 		return nil
 	}
@@ -98,7 +99,8 @@ func (r *Reader) readDiscover(c *Declaration, n document.Node) *Domain {
 		}
 	}
 	if alphabet := of.Get("alphabet"); alphabet.Present() && !IsAlphabet(alphabet.Text()) {
-		r.AddProblem(alphabet, document.Problem{Message: "this is not an alphabet: a character is there twice, is a control character, or there are too few or too many",
+		r.AddProblem(alphabet, document.Problem{Message: "this is not an alphabet: a character is there twice, is a " +
+			"control character, or there are too few or too many",
 			Expected: fmt.Sprintf("2 to %d characters, each once, none of them a control character", MostAlphabet)})
 		return nil
 	}

@@ -36,7 +36,8 @@ func TestRangesOfEdges(t *testing.T) {
 		{"{type: decimal, range: [0, 1], step: 1/3}", "", numbers},
 		{"{type: decimal, range: [0, 100], levels: {l: {edges: [0, 12.5, 16, 65]}, k: {width: 3}}}", "l", numbers},
 		{"{type: date, range: [2024-01-03, 2024-12-30], levels: {l: {width: week}}}", "l", days},
-		{"{type: timestamp, range: [2026-01-30T22:10:00, 2026-02-01T23:59:59], levels: {l: {width: hour}}}", "l", moments},
+		{"{type: timestamp, range: [2026-01-30T22:10:00, 2026-02-01T23:59:59], levels: {l: {width: hour}}}", "l",
+			moments},
 	} {
 		d := readDeclaration(t, c.column)
 		l, _ := d.Domain.Level(c.level)
@@ -54,7 +55,8 @@ func TestRangesOfEdges(t *testing.T) {
 			base, want := encode(d.Domain, raw)
 			got, fit := encode(again, raw)
 			if fit != want || fit == Fits && got != l.Category(base) {
-				t.Fatalf("%s: %v is category %d (%s), and by the level's edges %d (%s)", c.column, raw, l.Category(base), want,
+				t.Fatalf("%s: %v is category %d (%s), and by the level's edges %d (%s)", c.column, raw,
+					l.Category(base), want,
 					got, fit)
 			}
 			if fit == Fits {

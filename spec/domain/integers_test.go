@@ -60,7 +60,8 @@ func TestIntegersOfLattices(t *testing.T) {
 		low, high := l.Integers()
 		v := integersNear(t, low, high)
 		if like := min(max(v, low), high); l.IndexOfInt(like, NoStratum) != l.IndexOfInt(v, NoStratum) {
-			t.Fatalf("%d has index %d, and %d has %d", v, l.IndexOfInt(v, NoStratum), like, l.IndexOfInt(like, NoStratum))
+			t.Fatalf("%d has index %d, and %d has %d", v, l.IndexOfInt(v, NoStratum), like,
+				l.IndexOfInt(like, NoStratum))
 		}
 	})
 }

@@ -106,7 +106,8 @@ func TestPlacesAreTheNearest(t *testing.T) {
 			}
 		}
 		v, _ := x.Float64()
-		v = rapid.SampledFrom([]float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)), -v}).Draw(t, "v")
+		v = rapid.SampledFrom([]float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)),
+			-v}).Draw(t, "v")
 		shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 		got, fit := l.IndexOfFloat(v, stratum)
 		if want := roundedAndClamped(shortest, l.Step, first, last); got != want || fit != Fits {
@@ -127,9 +128,11 @@ func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 		steps = append(steps, step)
 	}
 	for _, text := range []string{
-		"18446744073709551615", "18446744073709551616", "9223372036854775807.5", "9223372036854775808", "1e18", "4.5e18",
+		"18446744073709551615", "18446744073709551616", "9223372036854775807.5", "9223372036854775808", "1e18",
+		"4.5e18",
 		"1e-18", "0.4999999999999999999",
-		"0.000000000000000000000000001", "123456789012345678901234567890", "1234567890.123456789012345678", "1e59", "1e60",
+		"0.000000000000000000000000001", "123456789012345678901234567890", "1234567890.123456789012345678", "1e59",
+		"1e60",
 		"1e61", "1e-59", "1e-60", "1e-61", "1e-62",
 		"1152921504606846976", "3458764513820540928", "500000000000000001.5",
 	} {
@@ -151,7 +154,8 @@ func TestPlacesOfLongAndLargeNumbers(t *testing.T) {
 func TestHalvesGoUp(t *testing.T) {
 	l := newLattice(big.NewRat(1, 2), -100, 100)
 	for text, want := range map[string]int64{
-		"0": 0, "-0": 0, "0.25": 1, "-0.25": 0, "0.2499999999999999999999": 0, "-0.2500000000000000000001": -1, "0.75": 2,
+		"0": 0, "-0": 0, "0.25": 1, "-0.25": 0, "0.2499999999999999999999": 0, "-0.2500000000000000000001": -1,
+		"0.75":  2,
 		"-0.75": -1,
 		"1.25":  3, "-1.25": -2, "49.74": 99, "50": 100, "1e300": 100, "-1e300": -100, "1e-300": 0, "-1e-300": 0,
 		"-1e-100000": 0, "1e100000": 100,
@@ -171,7 +175,8 @@ func TestHalvesGoUp(t *testing.T) {
 // below or above that decimal.
 func TestFloatsAreTheirShortestDecimals(t *testing.T) {
 	l := newLattice(big.NewRat(1, 100), -1_000_000, 1_000_000)
-	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268, 1e-320: 0,
+	for v, want := range map[float64]int64{0.145: 15, 0.155: 16, 0.285: 29, 1.005: 101, -0.145: -14, 2.675: 268,
+		1e-320: 0,
 		5e-324: 0, 9999.995: 1_000_000} {
 		if got, _ := l.IndexOfFloat(v, NoStratum); got != want {
 			t.Errorf("%v: place %d, want %d", v, got, want)

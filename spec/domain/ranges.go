@@ -194,7 +194,8 @@ func (r *rangeReader) readLattice(numbers []*big.Rat) bool {
 	}
 	den, err := commonDenominator(numbers)
 	if err != nil {
-		r.AddProblem(r.node.Get("range"), document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
+		r.AddProblem(r.node.Get("range"),
+			document.Problem{Message: err.Error(), Expected: "coarser or smaller numbers"})
 		return false
 	}
 	r.span.den = den
@@ -319,7 +320,8 @@ func (r *rangeReader) readLevel(n document.Node) (cutting, bool) {
 	case edges.Present():
 		return r.readEdges(edges)
 	}
-	r.AddProblem(n, document.Problem{Message: "groups belong to a list of values", Expected: "{width: …} or {edges: […]}"})
+	r.AddProblem(n, document.Problem{Message: "groups belong to a list of values",
+		Expected: "{width: …} or {edges: […]}"})
 	return cutting{}, false
 }
 
@@ -395,12 +397,14 @@ func (r *rangeReader) readEdges(n document.Node) (cutting, bool) {
 		switch {
 		case cuts[i] < r.span.low || cuts[i] > r.span.high:
 			r.AddProblem(item, document.Problem{
-				Message:  fmt.Sprintf("the edge %s is outside the range", item.Text()),
-				Expected: fmt.Sprintf("an edge from %s to %s", r.span.formatPoint(r.span.low), r.span.formatPoint(r.span.high)),
+				Message: fmt.Sprintf("the edge %s is outside the range", item.Text()),
+				Expected: fmt.Sprintf("an edge from %s to %s", r.span.formatPoint(r.span.low),
+					r.span.formatPoint(r.span.high)),
 			})
 			return cutting{}, false
 		case i > 0 && cuts[i] <= cuts[i-1]:
-			r.AddProblem(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " + items[i-1].Text(),
+			r.AddProblem(item, document.Problem{Message: "edges do not ascend: " + item.Text() + " after " +
+				items[i-1].Text(),
 				Expected: "each edge larger than the one before"})
 			return cutting{}, false
 		}

@@ -60,7 +60,8 @@ func (r *Reader) readGrid(c *Declaration, n document.Node) *Domain {
 	if columns%2+rows%2 > 0 {
 		r.AddProblem(at.Get("cells"), document.Problem{
 			Message: fmt.Sprintf("%d × %d cells cannot be halved into a quadtree", columns, rows),
-			Expected: fmt.Sprintf("two even numbers; powers of two, such as [64, 64], can be halved down to one cell; [%d, %d] lie near",
+			Expected: fmt.Sprintf("two even numbers; powers of two, such as [64, 64], can be halved down to one "+
+				"cell; [%d, %d] lie near",
 				columns+columns%2, rows+rows%2),
 			Fix: fmt.Sprintf("cells: [%d, %d]", columns+columns%2, rows+rows%2),
 		})
@@ -88,7 +89,8 @@ func (r *Reader) readBox(g *Grid, n document.Node) bool {
 		if !ok {
 			return false
 		}
-		most, p := int64(180), document.Problem{Message: "a longitude beyond the date line: " + document.Clip(item.Text()),
+		most, p := int64(180), document.Problem{Message: "a longitude beyond the date line: " +
+			document.Clip(item.Text()),
 			Expected: "-180 to 180; of a place across the date line a column for each side"}
 		if i%2 == 1 {
 			most, p = 90, document.Problem{Message: "a latitude beyond the pole: " + document.Clip(item.Text()),
@@ -105,7 +107,8 @@ func (r *Reader) readBox(g *Grid, n document.Node) bool {
 		r.AddProblem(n, document.Problem{
 			Message: fmt.Sprintf("the box ends in the east at %s, which is not east of %s", items[2].Text(),
 				items[0].Text()),
-			Expected: "west first, then the larger east: a box does not cross the date line; of a place across it a column for each side",
+			Expected: "west first, then the larger east: a box does not cross the date line; of a place across it a " +
+				"column for each side",
 		})
 	case g.Box[1].Cmp(g.Box[3]) >= 0:
 		r.AddProblem(n, document.Problem{

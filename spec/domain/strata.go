@@ -22,8 +22,9 @@ func (r *Reader) rangePairs(bounds document.Node) (pairs []document.Node, ok boo
 		isBy, isList := pair.Key.Value == RangeBy, pair.Items() != nil
 		switch {
 		case isBy == isList:
-			p := document.Problem{Message: "found " + pair.Describe(), Expected: "the smallest and the largest value of " +
-				document.Clip(pair.Key.Value) + ", such as [0, 9]"}
+			p := document.Problem{Message: "found " + pair.Describe(),
+				Expected: "the smallest and the largest value of " +
+					document.Clip(pair.Key.Value) + ", such as [0, 9]"}
 			if isBy {
 				p.Expected = "a column, or one of its levels"
 			}

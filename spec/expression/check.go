@@ -164,7 +164,8 @@ func (c *typeChecker) decideReading(name [2]string, u *columnUse) (Input, *Error
 		return c.decideNumberReading(in, u, declared)
 	case v.kind == Unknown && u.exact != nil:
 		return in, &Error{At: u.first.at, End: u.first.end, Message: c.quoteSource(u.first) + " may be anything",
-			Expected: fmt.Sprintf("what it is: integer(%[1]s), decimal(%[1]s, 2), text(%[1]s), date(%[1]s), timestamp(%[1]s) or boolean(%[1]s); a text stands in quotes",
+			Expected: fmt.Sprintf("what it is: integer(%[1]s), decimal(%[1]s, 2), text(%[1]s), date(%[1]s), "+
+				"timestamp(%[1]s) or boolean(%[1]s); a text stands in quotes",
 				c.text[u.first.at:u.first.end])}
 	}
 	in.Reading = readingByKind[v.kind]
@@ -432,7 +433,8 @@ func (c *typeChecker) checkCast(n *node) *Error {
 		return nil
 	}
 	if a.typ.DecimalPlaces > places {
-		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(a), a.typ.DecimalPlaces),
+		return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(a),
+			a.typ.DecimalPlaces),
 			Expected: "floor(…) or round(…), which make an integer of it"}
 	}
 	low, high := scaledBounds(a.typ, places)

@@ -37,7 +37,8 @@ func (c *typeChecker) checkArithmetic(n *node) *Error {
 	case "*":
 		n.typ.DecimalPlaces = n.args[0].typ.DecimalPlaces + n.args[1].typ.DecimalPlaces
 		if n.typ.DecimalPlaces > 18 {
-			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(n), n.typ.DecimalPlaces),
+			return &Error{At: n.at, End: n.end, Message: fmt.Sprintf("%s has %d places", c.quoteSource(n),
+				n.typ.DecimalPlaces),
 				Expected: "at most 18 places, as of round(x)"}
 		}
 	default:

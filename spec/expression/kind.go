@@ -85,7 +85,8 @@ func (f *kindFinder) kindConflict(n *node, v *kindVariable, kind Kind) *Error {
 		Message:  fmt.Sprintf("%s is %s, and %s is needed here", f.quoteSource(n), v.kind, kind),
 		Expected: kind.String()}
 	if v.decidedBy != nil && v.decidedBy != n {
-		e.Message = fmt.Sprintf("%s is %s here, and %s by %s", f.quoteSource(n), kind, v.kind, f.quoteSource(v.decidedBy))
+		e.Message = fmt.Sprintf("%s is %s here, and %s by %s", f.quoteSource(n), kind, v.kind,
+			f.quoteSource(v.decidedBy))
 	}
 	switch {
 	case v.kind == Timestamp && kind == Date:
@@ -163,7 +164,8 @@ func (f *kindFinder) inferCall(n *node) *Error {
 		gives(Boolean)
 		for _, a := range n.args {
 			if a.op == null {
-				return &Error{At: n.at, End: n.end, Message: "nothing equals null, nor is it less or more", Expected: "is_null(x)"}
+				return &Error{At: n.at, End: n.end, Message: "nothing equals null, nor is it less or more",
+					Expected: "is_null(x)"}
 			}
 		}
 		return f.unifyKinds(n.args[0], n.args[1], n)

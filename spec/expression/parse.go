@@ -106,7 +106,8 @@ func (p *parser) expect(sign, expected string) (token, *Error) {
 		return t, nil
 	}
 	if t.kind == endToken {
-		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes, such as \"clamp(x, 0, 100)\""
+		expected += "; within {…} of YAML a comma or bracket ends the text: there the expression stands in quotes, " +
+			"such as \"clamp(x, 0, 100)\""
 	}
 	return t, p.unexpectedToken(t, expected)
 }
@@ -180,7 +181,8 @@ func (p *parser) parseComparison() (*node, *Error) {
 		}
 		if again, ok := p.takeIf(comparisons...); ok {
 			return nil, &Error{At: again.at, End: again.end, Message: "comparisons in a row",
-				Expected: fmt.Sprintf("two of them, as %s and %s %s …", p.text[a.at:b.end], p.text[b.at:b.end], again.text)}
+				Expected: fmt.Sprintf("two of them, as %s and %s %s …", p.text[a.at:b.end], p.text[b.at:b.end],
+					again.text)}
 		}
 		return p.newBinary(t.text, a, b)
 	}
@@ -294,7 +296,8 @@ func (p *parser) parsePrimary() (*node, *Error) {
 		m := momentLiterals[t.kind]
 		value, ok := m.parse(t.text)
 		if !ok {
-			return nil, &Error{At: t.at, End: t.end, Message: quoteExcerpt(t.text) + " is no " + m.called, Expected: m.expected}
+			return nil, &Error{At: t.at, End: t.end, Message: quoteExcerpt(t.text) + " is no " + m.called,
+				Expected: m.expected}
 		}
 		n.op, n.value = m.op, value
 	case nameToken:
@@ -354,8 +357,9 @@ func (p *parser) parseFunction(t token) (*node, *Error) {
 		if p.tokens[p.next-1].at > t.end {
 			expected += "; a column with this name stands in backticks"
 		}
-		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + quoteExcerpt(t.text), Expected: expected,
-			Unknown: t.text, Among: functionNames}
+		return nil, &Error{At: t.at, End: t.end, Message: "there is no function " + quoteExcerpt(t.text),
+			Expected: expected,
+			Unknown:  t.text, Among: functionNames}
 	}
 	n := &node{op: call, name: t.text, at: t.at}
 	if end, done := p.takeIf(")"); done {

@@ -36,7 +36,8 @@ func (w writer) number(d int) string {
 		func() string { return w.one("min", "max") + "(" + small() + ", " + small() + ", " + small() + ")" },
 		func() string { return "if(" + w.boolean(d-1) + ", " + small() + ", " + w.one("null", small()) + ")" },
 		func() string {
-			return "case(" + w.boolean(d-1) + ", " + small() + ", " + w.boolean(d-1) + ", " + small() + ", " + small() + ")"
+			return "case(" + w.boolean(d-1) + ", " + small() + ", " + w.boolean(d-1) + ", " + small() + ", " +
+				small() + ")"
 		},
 		func() string { return "coalesce(" + small() + ", " + small() + ")" },
 		func() string { return w.one("days", "months", "years") + "(" + w.day(d-1) + " - " + w.day(d-1) + ")" },
@@ -126,13 +127,15 @@ func drawInput(t *rapid.T, in Input) (value, int64, string) {
 	}
 	switch in.Reading {
 	case AnyNumber:
-		x := big.NewRat(rapid.SampledFrom([]int64{0, 1, -1, 500, -500, 7000, 499, 501, -3000, 250, 12345, 1 << 50}).Draw(t,
+		x := big.NewRat(rapid.SampledFrom([]int64{0, 1, -1, 500, -500, 7000, 499, 501, -3000, 250, 12345,
+			1 << 50}).Draw(t,
 			"thousandths"), 1000)
 		units := new(big.Rat).Mul(x, new(big.Rat).SetInt(bigPowerOfTen(in.DecimalPlaces)))
 		floor := new(big.Int).Div(units.Num(), units.Denom()).Int64()
 		return x, 2*floor + toBit(!units.IsInt()), ""
 	case FixedNumber:
-		units := rapid.SampledFrom([]int64{0, 1, -1, 5, 7, -3, 100, 250, 99, -101, MaxUnits, -MaxUnits}).Draw(t, "units")
+		units := rapid.SampledFrom([]int64{0, 1, -1, 5, 7, -3, 100, 250, 99, -101, MaxUnits, -MaxUnits}).Draw(t,
+			"units")
 		return new(big.Rat).SetFrac(big.NewInt(units), bigPowerOfTen(in.DecimalPlaces)), units, ""
 	case AsText:
 		s := rapid.SampledFrom([]string{"", "Ab", "é", " it's ", "ÀÉ x", "日本語テキスト"}).Draw(t, "text")
@@ -146,7 +149,8 @@ func drawInput(t *rapid.T, in Input) (value, int64, string) {
 		return time.Unix(days*86400, 0).UTC(), days, ""
 	case AsTimestamp:
 		micros := rapid.OneOf(rapid.Int64Range(1_700_000_000_000_000, 1_710_000_000_000_000),
-			rapid.Int64Range(calendar.FirstDay*calendar.MicrosPerDay, calendar.LastDay*calendar.MicrosPerDay)).Draw(t, "micros")
+			rapid.Int64Range(calendar.FirstDay*calendar.MicrosPerDay, calendar.LastDay*calendar.MicrosPerDay)).Draw(t,
+			"micros")
 		return time.UnixMicro(micros).UTC(), micros, ""
 	}
 	return "anything", 0, ""
@@ -202,7 +206,8 @@ func TestProgramsEqualTheReference(t *testing.T) {
 
 // checkBounds fails if a number is outside the bounds of its type.
 func checkBounds(t *rapid.T, typ Type, got Vector, i int) {
-	if typ.Kind != Text && (got.Null == nil || !got.Null[i]) && (got.Numbers[i] < typ.Low || got.Numbers[i] > typ.High) {
+	if typ.Kind != Text && (got.Null == nil || !got.Null[i]) &&
+		(got.Numbers[i] < typ.Low || got.Numbers[i] > typ.High) {
 		t.Fatalf("%d is not within %d and %d", got.Numbers[i], typ.Low, typ.High)
 	}
 }
@@ -279,12 +284,16 @@ func civilDate(days int64) (year, month, day int64) {
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{"age >= 18", "days(discharged - admitted)", "recode(sex, {'1': 'male', 2: 3})",
 		"case(a > 1, 2024-01-31, null)",
-		"register.size == \"micro\" and not x in [1, -2.5e3]", "slice(trim(x), 2, 3)", "round(a) % -7", "`a b` == ''", "((((",
+		"register.size == \"micro\" and not x in [1, -2.5e3]", "slice(trim(x), 2, 3)", "round(a) % -7", "`a b` == ''",
+		"((((",
 		"1 / 0", "clamp(integer(x), 0, 1e17) * 10"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := Parse(text, func(string, string) Column { return Column{Kind: Kind(len(text) % 7), DecimalPlaces: 1} })
+		e, err := Parse(text, func(string, string) Column {
+			return Column{Kind: Kind(len(text) % 7),
+				DecimalPlaces: 1}
+		})
 		if err != nil {
 			wrong := err.(*Error)
 			if wrong.At < 0 || wrong.At > wrong.End || wrong.End > len(text) || wrong.Message == "" {
@@ -294,7 +303,8 @@ func FuzzExpression(f *testing.F) {
 		}
 		inputs := make([]Vector, len(e.Inputs()))
 		for i := range inputs {
-			inputs[i] = Vector{Numbers: []int64{0, 1, -5}, Texts: []string{"", "é", "\xff"}, Null: []bool{false, true, false}}
+			inputs[i] = Vector{Numbers: []int64{0, 1, -5}, Texts: []string{"", "é", "\xff"},
+				Null: []bool{false, true, false}}
 		}
 		Compile(e).Run(3, inputs, func(v Vector) {
 			if len(v.Numbers) != 3 && len(v.Texts) != 3 {

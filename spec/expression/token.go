@@ -99,7 +99,8 @@ func literalToken(kind tokenKind, text string, at int, found string) (token, *Er
 	end := at + len(found)
 	if name := afterPattern.FindString(text[end:]); name != "" {
 		return token{}, &Error{At: at, End: end + len(name), Message: "found " + quoteExcerpt(text[at:end+len(name)]),
-			Expected: "a number as 18 or 0.5, a date as 2024-01-31 or a timestamp as 2024-01-31T12:30; a name that begins with a digit stands in backticks"}
+			Expected: "a number as 18 or 0.5, a date as 2024-01-31 or a timestamp as 2024-01-31T12:30; a name that " +
+				"begins with a digit stands in backticks"}
 	}
 	return token{kind: kind, at: at, end: end, text: found}, nil
 }
@@ -124,8 +125,9 @@ func quotedToken(text string, at int) (token, *Error) {
 	for i := at + 1; ; {
 		next := strings.Index(text[i:], quote)
 		if next < 0 {
-			return t, &Error{At: at, End: len(text), Message: "the quote " + quote + " is not closed", Expected: "another " +
-				quote}
+			return t, &Error{At: at, End: len(text), Message: "the quote " + quote + " is not closed",
+				Expected: "another " +
+					quote}
 		}
 		t.text += text[i : i+next]
 		i += next + 1
@@ -162,7 +164,8 @@ func foreignSign(sign, meant string, at int) *Error {
 	e := &Error{At: at, End: at + len(sign), Message: "found " + sign, Expected: meant, Fix: meant}
 	switch sign {
 	case "/":
-		e.Expected = "//, the whole part of a quotient of integers (7 // 2 is 3); a ratio is compared without dividing, as a >= 2 * b"
+		e.Expected = "//, the whole part of a quotient of integers (7 // 2 is 3); a ratio is compared without " +
+			"dividing, as a >= 2 * b"
 	case "!":
 		e.Fix = "not "
 	}
@@ -182,7 +185,8 @@ func parseNumber(text string) (*big.Rat, bool) {
 	if len(text) > 60 {
 		return nil, false
 	}
-	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); found && len(strings.TrimLeft(exponent, "+-0")) > 2 {
+	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); found &&
+		len(strings.TrimLeft(exponent, "+-0")) > 2 {
 		return nil, false
 	}
 	return new(big.Rat).SetString(text)

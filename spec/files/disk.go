@@ -178,7 +178,8 @@ func (d *onDisk) openPublic(name string) (*openFile, error) {
 			says = "is a link that leads out of the folder of the spec"
 		}
 		return nil, &unfitError{says,
-			"a file in the folder of the spec or below it, or in a folder that is named by --public: all that it holds is published with the plan"}
+			"a file in the folder of the spec or below it, or in a folder that is named by --public: all that it " +
+				"holds is published with the plan"}
 	}
 	if err := d.checkOpened(o, info, own); err != nil {
 		o.Close()

@@ -44,7 +44,8 @@ func readAtMost(ctx context.Context, f *os.File, most int64) (string, error) {
 
 // tooLarge is the error for a file with more bytes than are read of its kind.
 func tooLarge(most int64) error {
-	return &unfitError{"holds more than " + regular.Size(most), "a smaller file: what is used of it is part of the plan"}
+	return &unfitError{"holds more than " + regular.Size(most),
+		"a smaller file: what is used of it is part of the plan"}
 }
 
 // Interruptible returns a reader that fails once the context has ended.

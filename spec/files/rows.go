@@ -46,7 +46,8 @@ func (b *Table) joinedText() string { return strings.Join(b.lines, "\n") }
 
 // Problem returns a problem in a line of the file.
 func (b *Table) Problem(line, column int, message, expected string) *document.Problem {
-	p := &document.Problem{File: b.File, Line: max(line, 1), Column: max(column, 1), Message: message, Expected: expected}
+	p := &document.Problem{File: b.File, Line: max(line, 1), Column: max(column, 1), Message: message,
+		Expected: expected}
 	if p.Line <= len(b.lines) {
 		p.Snippet = strings.TrimSuffix(b.lines[p.Line-1], "\r")
 	}

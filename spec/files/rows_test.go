@@ -13,7 +13,8 @@ import (
 func TestTextsOfNothingAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"lines", strings.Repeat("\n", MaxRows+2), "16777218 lines"},
-		{"a header of delimiters", strings.Repeat("\"\n\",", maxDelimiters+5000), "a row with more than 1048576 delimiters"},
+		{"a header of delimiters", strings.Repeat("\"\n\",", maxDelimiters+5000),
+			"a row with more than 1048576 delimiters"},
 		{"a row of delimiters", "ent_id,size\n" + strings.Repeat("\"\n\",", maxDelimiters+5000),
 			"a row with more than 1048576 delimiters"},
 		{"a long line", "ent_id,size\n1," + strings.Repeat("x", mostLine), "a line of more than 1 MiB"},

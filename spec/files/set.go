@@ -96,7 +96,8 @@ func (s *Set) KeepTables() {
 	for path, u := range s.tables {
 		first := u.read[0]
 		_, whole := s.texts[path]
-		whole = whole && first.isText() || slices.ContainsFunc(u.read, func(t *Table) bool { return t.Comma != first.Comma })
+		whole = whole && first.isText() ||
+			slices.ContainsFunc(u.read, func(t *Table) bool { return t.Comma != first.Comma })
 		text := first.joinedText()
 		if !whole {
 			text = first.extractColumns(u.columns)
@@ -105,7 +106,8 @@ func (s *Set) KeepTables() {
 			s.findings.AddProblem(u.at, document.Problem{
 				Message: fmt.Sprintf("%s holds %d MB in the columns that are used, which are part of the plan",
 					document.Clip(path), len(text)>>20),
-				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names", mostKept>>20),
+				Expected: fmt.Sprintf("at most %d MB: fewer rows, shorter keys, or codes in the place of names",
+					mostKept>>20),
 			})
 		}
 		s.keep(path, text, s.opener.Digests(path))

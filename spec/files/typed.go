@@ -96,7 +96,8 @@ func (p *Table) CheckUse(column int, inKey bool) *document.Problem {
 		case strings.Contains(text, "\r"):
 			return p.InRow(row, "a carriage return within "+name, "texts without it, which the plan holds as CSV")
 		case inKey && f.Float && strings.Contains(text, "."):
-			return p.InRow(row, fmt.Sprintf("%s is a fraction kept as a float, whose digits depend on its precision", name),
+			return p.InRow(row, fmt.Sprintf("%s is a fraction kept as a float, whose digits depend on its precision",
+				name),
 				"whole numbers, decimals or texts in a key")
 		}
 	}

@@ -39,7 +39,8 @@ func TestCatalogues(t *testing.T) {
 			po.Parse(text)
 			ids := po.GetDomain().GetTranslations()
 			if n := strings.Count(string(text), "\nmsgid ") - 1; n != len(ids)-1 && n != len(ids) {
-				t.Errorf("%s: %d messages, of which %d are told apart: one is there twice, or none is empty", name, n, len(ids))
+				t.Errorf("%s: %d messages, of which %d are told apart: one is there twice, or none is empty", name, n,
+					len(ids))
 			}
 			for message, translation := range ids {
 				if message == "" {

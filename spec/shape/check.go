@@ -205,8 +205,9 @@ func (c *checker) checkForms(s *Shape, n document.Node, present []string) {
 		}
 		forms = append(forms, strings.Join(form, " with "))
 	}
-	p := document.Problem{Message: "none of " + strings.Join(governed, ", ") + " is there", Expected: "exactly one of: " +
-		strings.Join(forms, "; ")}
+	p := document.Problem{Message: "none of " + strings.Join(governed, ", ") + " is there",
+		Expected: "exactly one of: " +
+			strings.Join(forms, "; ")}
 	if len(have) > 0 {
 		p.Message = strings.Join(have, ", ") + " do not go together"
 		if len(have) == 1 {

@@ -10,7 +10,8 @@ import (
 // Describe a document once, and check another one against that.
 func Example() {
 	policy := shape.Object("a policy",
-		shape.Field{Key: "account", Shape: shape.Text("the name of an account"), Required: "a policy is of one account"},
+		shape.Field{Key: "account", Shape: shape.Text("the name of an account"),
+			Required: "a policy is of one account"},
 		shape.Field{Key: "cap", Shape: shape.Number("a number")})
 	findings := document.NewFindings("policy.yaml", "account: survey\ncapp: 6\n")
 	root, _ := findings.Read("a policy", "one policy")

@@ -154,7 +154,8 @@ func (w schemaWriter) objectRules(s *Shape, path string) schema {
 		properties[f.Key] = w.keySchema(f.Shape, Below(path, f.Key))
 		switch {
 		case f.Instead != "":
-			either = append(either, schema{"oneOf": []schema{{"required": []string{f.Key}}, {"required": []string{f.Instead}}}})
+			either = append(either, schema{"oneOf": []schema{{"required": []string{f.Key}},
+				{"required": []string{f.Instead}}}})
 		case f.Required != "":
 			required = append(required, f.Key)
 		}

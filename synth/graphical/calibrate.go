@@ -39,7 +39,8 @@ func newCalibrated(d Domain, t *Tree, terms [][]Clique) *calibrated {
 		}
 		c.tables = append(c.tables, make([]float64, int(d.Cells(clique))))
 		cells := int(d.Cells(t.Shared[i]))
-		c.shared, c.ratio, c.message = append(c.shared, make([]float64, cells)), append(c.ratio, make([]float64, cells)),
+		c.shared, c.ratio, c.message = append(c.shared, make([]float64, cells)),
+			append(c.ratio, make([]float64, cells)),
 			append(c.message, make([]float64, cells))
 		c.axes, c.hosted = append(c.axes, axesOf(clique)), append(c.hosted, len(terms[i]))
 	}
@@ -144,7 +145,8 @@ func (c *calibrated) calibrate(from *calibrated, total float64, factors, counts 
 			}
 		}
 		c.shared[i], c.message[i] = c.message[i], c.shared[i]
-		c.sweeps[i].run(c.tables[i], c.tables[i], 1, []operand{{c.parentView(i), ratio}}, c.outgoingSums(i, nil, counts[i]))
+		c.sweeps[i].run(c.tables[i], c.tables[i], 1, []operand{{c.parentView(i), ratio}},
+			c.outgoingSums(i, nil, counts[i]))
 	}
 	return whole, true
 }

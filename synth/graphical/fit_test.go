@@ -270,7 +270,8 @@ func TestFitsEndWithTheContext(t *testing.T) {
 		ctx := testkit.EndingAfter(t.Context(), int64(steps))
 		got, want := fitted(ctx, 100).Marginal(Clique{0, 1, 2}), fitted(t.Context(), steps).Marginal(Clique{0, 1, 2})
 		if !slices.Equal(got, want) || ctx.Late() != 1 {
-			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps, ctx.Late(),
+			t.Errorf("a context that ends after %d steps, and is asked %d times more, leaves %v and not %v", steps,
+				ctx.Late(),
 				got, want)
 		}
 	}

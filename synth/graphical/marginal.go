@@ -294,7 +294,8 @@ func (q *inquiry) jointCounts(clique int, of []int, from int, known map[string]*
 		// Continue with the neighbour that leaves the fewest cells.
 		best, least := 0, 0.0
 		for i, to := range towards {
-			cells := q.domain.Cells(q.remainingAttributes(out.of, clique, of, keep, towards, to)) * q.domain.Cells(groups[i])
+			cells := q.domain.Cells(q.remainingAttributes(out.of, clique, of, keep, towards,
+				to)) * q.domain.Cells(groups[i])
 			if i == 0 || cells < least {
 				best, least = i, cells
 			}
@@ -346,7 +347,8 @@ func (q *inquiry) multiplyIn(x array, law *array, shared Clique, of []int, left 
 	for i := range int(q.domain.Cells(kept)) {
 		for j := range n {
 			row := i*n + j
-			multiplyRow(out.values[row*columns:(row+1)*columns], a[row*sums:(row+1)*sums], b[i*sums*columns:(i+1)*sums*columns],
+			multiplyRow(out.values[row*columns:(row+1)*columns], a[row*sums:(row+1)*sums],
+				b[i*sums*columns:(i+1)*sums*columns],
 				q.negligible)
 		}
 	}

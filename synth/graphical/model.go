@@ -247,7 +247,8 @@ func (m *Model) hostTerms(tree *Tree) [][]Clique {
 	for i, t := range m.terms {
 		t.inside = nil
 		for _, other := range m.terms[i+1:] {
-			if len(other.of) > len(t.of) && other.of.holds(t.of) && (t.inside == nil || len(other.theta) < len(t.inside.theta)) {
+			if len(other.of) > len(t.of) && other.of.holds(t.of) &&
+				(t.inside == nil || len(other.theta) < len(t.inside.theta)) {
 				t.inside = other
 			}
 		}

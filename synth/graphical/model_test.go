@@ -196,7 +196,8 @@ func TestStepsAreTheLawGivenWhatIsGiven(t *testing.T) {
 				t.Fatalf("run %d: no clique holds %d and %v", run, s.Attribute, s.Given)
 			}
 		}
-		if e := maxDifference(lawGiven(m, d, steps, other), want); len(steps) != len(d)-len(m.given) || !(e < 1e-9*1000) {
+		if e := maxDifference(lawGiven(m, d, steps, other), want); len(steps) != len(d)-len(m.given) ||
+			!(e < 1e-9*1000) {
 			t.Fatalf("run %d: of %v given %v, %d steps make a law that is off by %g", run, d, m.given, len(steps), e)
 		}
 		mutant := New(d, nil, 1000)

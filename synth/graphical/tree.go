@@ -112,7 +112,8 @@ func (g *graph) eliminate(weigh func(g *graph, a int) float64) elimination {
 	for range n {
 		best := -1
 		for a, w := range weight {
-			if !done[a] && (best < 0 || g.given[best] && !g.given[a] || g.given[best] == g.given[a] && w < weight[best]) {
+			if !done[a] && (best < 0 || g.given[best] && !g.given[a] || g.given[best] == g.given[a] &&
+				w < weight[best]) {
 				best = a
 			}
 		}
@@ -236,7 +237,10 @@ func (g *graph) bestElimination(order []int) elimination {
 	best := g.withClique(nil).eliminate(func(_ *graph, a int) float64 { return at[a] })
 	source := publicSequence(0x9e3779b97f4a7c15)
 	for range restarts {
-		e := g.withClique(nil).eliminate(func(g *graph, a int) float64 { return g.cliqueCells(a) * (1 + source.nextUnit()) })
+		e := g.withClique(nil).eliminate(func(g *graph,
+			a int) float64 {
+			return g.cliqueCells(a) * (1 + source.nextUnit())
+		})
 		if e.size.Total < best.size.Total && e.size.FitsIn(best.size) {
 			best = e
 		}

@@ -49,7 +49,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	p, err := m.Publish("returned", []model.Labels{{Name: "stays", Categories: []string{"one", "two"}}}, []string{"no", "yes"})
+	p, err := m.Publish("returned", []model.Labels{{Name: "stays", Categories: []string{"one", "two"}}},
+		[]string{"no", "yes"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,7 +18,8 @@ import (
 
 // row is a row of a file, all codes as text; the attributes that a test does not speak of are 0.
 func row(age, education, sex, income int) []string {
-	out := []string{fmt.Sprint(age), "0", "0", fmt.Sprint(education), "0", "0", "0", "0", fmt.Sprint(sex), "0", "0", "0",
+	out := []string{fmt.Sprint(age), "0", "0", fmt.Sprint(education), "0", "0", "0", "0", fmt.Sprint(sex), "0", "0",
+		"0",
 		"0", fmt.Sprint(income)}
 	return out
 }
@@ -150,7 +151,8 @@ func TestLearn(t *testing.T) {
 	for i := range 40 {
 		sex := i % 2
 		fmt.Fprintln(&truth, strings.Join(row(30, 8, sex, 1-sex), ","))
-		drawn = append(drawn, person{30, "0", "", 0, 8, "0", "0", "0", "0", fmt.Sprint(sex), 0, 0, 0, "0", fmt.Sprint(sex)})
+		drawn = append(drawn, person{30, "0", "", 0, 8, "0", "0", "0", "0", fmt.Sprint(sex), 0, 0, 0, "0",
+			fmt.Sprint(sex)})
 	}
 	path, microdata := filepath.Join(dir, "truth.csv"), filepath.Join(dir, "persons.parquet")
 	if err := os.WriteFile(path, truth.Bytes(), 0o600); err != nil {

@@ -179,7 +179,8 @@ func chart(all []result, ceiling float64) string {
 			left, y(auc), width, left-8, y(auc)+4, auc)
 	}
 	fmt.Fprintf(&b,
-		`<path d="M%d %.1fH%d" stroke="#555" stroke-dasharray="5 4"/><text x="%d" y="%.1f">best possible: %.3f</text>`+"\n",
+		`<path d="M%d %.1fH%d" stroke="#555" stroke-dasharray="5 4"/><text x="%d" y="%.1f">best possible: %.3f</text>`+
+			"\n",
 		left, y(ceiling), width, left+6, y(ceiling)-6, ceiling)
 	for i, r := range all {
 		below := y(min(r.auc, r.together)) + 22
@@ -188,7 +189,8 @@ func chart(all []result, ceiling float64) string {
 			x(i), y(r.auc), x(i)-4.5, y(r.together)-4.5)
 		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#1f5fa8">%.3f</text>`+
 			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#b3541e">%.3f</text>`+
-			`<text x="%.1f" y="%d" text-anchor="middle">ε = %s</text>`+"\n", x(i), below, r.auc, x(i), below+16, r.together,
+			`<text x="%.1f" y="%d" text-anchor="middle">ε = %s</text>`+"\n", x(i), below, r.auc, x(i), below+16,
+			r.together,
 			x(i), height-bottom+20, r.epsilon)
 	}
 	fmt.Fprintf(

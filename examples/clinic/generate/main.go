@@ -56,7 +56,8 @@ func year(r *rand.Rand, withTruth bool) string {
 			if r.Float64() < p {
 				readmitted = "yes"
 			}
-			fmt.Fprintf(&b, "%d,%d,%s,%s,%d,%d,%s", patient, s.age, s.emergency, diagnoses[s.diagnosis].name, s.days, s.earlier,
+			fmt.Fprintf(&b, "%d,%d,%s,%s,%d,%d,%s", patient, s.age, s.emergency, diagnoses[s.diagnosis].name, s.days,
+				s.earlier,
 				readmitted)
 			if withTruth {
 				fmt.Fprintf(&b, ",%.6f", p)

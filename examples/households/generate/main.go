@@ -50,7 +50,8 @@ func write(dir string) error {
 		return err
 	}
 	homes, people := register(rand.New(rand.NewPCG(2026, 11)))
-	if err := parquet.WriteFile(filepath.Join(dir, "households.parquet"), homes, parquet.Compression(&zstd.Codec{})); err != nil {
+	if err := parquet.WriteFile(filepath.Join(dir, "households.parquet"), homes,
+		parquet.Compression(&zstd.Codec{})); err != nil {
 		return err
 	}
 	return parquet.WriteFile(filepath.Join(dir, "persons.parquet"), people, parquet.Compression(&zstd.Codec{}))

@@ -150,7 +150,8 @@ func built(t *testing.T) string {
 		"texts":   {textsFile, `"", " Äpfel ", "a\u0308pfel", "äpfelmus", "pear"`},
 	} {
 		write(t, filepath.Join(dir, name+".json"), of[0])
-		write(t, filepath.Join(dir, name+"-asked.html"), strings.Replace(string(asked), "collector.json", name+".json", 1))
+		write(t, filepath.Join(dir, name+"-asked.html"), strings.Replace(string(asked), "collector.json", name+".json",
+			1))
 		write(t, filepath.Join(dir, name+".html"),
 			strings.NewReplacer("ASKED", name+"-asked", "ANSWERS", of[1]).Replace(askedPage))
 	}

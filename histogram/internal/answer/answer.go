@@ -73,7 +73,10 @@ func (t Answer) AllAtLeast(n int64) bool {
 
 // Bounded reports whether no count is beyond [Most] in either direction.
 func (t Answer) Bounded() bool {
-	return !slices.ContainsFunc(t.Counts, func(count int64) bool { return count > MaxMagnitude || count < -MaxMagnitude })
+	return !slices.ContainsFunc(t.Counts, func(count int64) bool {
+		return count > MaxMagnitude ||
+			count < -MaxMagnitude
+	})
 }
 
 // Hash returns the SHA-256 of the counts. The hash of a sparse measurement covers its cells and its counts.

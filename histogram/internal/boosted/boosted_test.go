@@ -208,7 +208,8 @@ func TestMoreSensitiveAnswersAreNoticed(t *testing.T) {
 			outcome := 2*s.Residuals().Outcomes[row[len(row)-1]] - boosting.Bound
 			answer[q.Groups[s.Category(q.Column, row)]] += int64(outcome - s.Residuals().Mean(q.Scores.Of(s, row)))
 		},
-		"a row is in a pair once for each column": func(s *boosting.Shape, row []int, q boosting.Question, answer []int64) {
+		"a row is in a pair once for each column": func(s *boosting.Shape, row []int, q boosting.Question,
+			answer []int64) {
 			residual := int64(s.Residuals().Of(row[len(row)-1], q.Scores.Of(s, row)))
 			answer[q.Groups[s.Category(q.Column, row)]] += residual
 			if pair, ok := s.Pair(q.Column); ok {

@@ -262,7 +262,8 @@ func TestGradientsAndHeldOutRowsMoveTogether(t *testing.T) {
 			nearest = max(nearest, ratio)
 		}
 		if both < 50 || nearest < .99 {
-			t.Errorf("units have rows in both parts %d times, and move answers by at most %v of the bound", both, nearest)
+			t.Errorf("units have rows in both parts %d times, and move answers by at most %v of the bound", both,
+				nearest)
 		}
 	}
 }

@@ -256,7 +256,8 @@ func drawRows(rt *rapid.T, most int) (rows []tableRow) {
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 	for range n {
 		id := min(random.Int64N(units), random.Int64N(units)) - 3 // some units have many rows
-		rows = append(rows, tableRow{id: id, group: random.Uint64N(5), code: random.Uint32N(3), out: random.IntN(10) == 0})
+		rows = append(rows, tableRow{id: id, group: random.Uint64N(5), code: random.Uint32N(3),
+			out: random.IntN(10) == 0})
 	}
 	return rows
 }
@@ -568,7 +569,8 @@ func cappedLaw(t testing.TB, wrong func() ranker) float64 {
 			seen[strconv.Itoa(i/units)]++
 		}
 	}
-	return surprise(seen, map[string]float64{"0": 1. / 9, "3": 1. / 9, "5": 1. / 9, "1": 1. / 6, "2": 1. / 6, "4": 1. / 3})
+	return surprise(seen, map[string]float64{"0": 1. / 9, "3": 1. / 9, "5": 1. / 9, "1": 1. / 6, "2": 1. / 6,
+		"4": 1. / 3})
 }
 
 // onePurpose gives a row the same priority among the rows of its group and among those of its unit.
@@ -888,7 +890,8 @@ func TestIDsThatTellNobodyApartAreRefused(t *testing.T) {
 		"missing": arrayOf(t, arrow.PrimitiveTypes.Int64, `["1", null]`),
 	} {
 		var bad *IDError
-		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(5, 0, ids, Rows{}, nil); !errors.As(err, &bad) ||
+		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(5, 0, ids, Rows{}, nil); !errors.As(err,
+			&bad) ||
 			bad.Piece != 5 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -1092,7 +1095,8 @@ func TestAllRowsFindRoomWhereTheyAreKnown(t *testing.T) {
 				room := b.spill.limit >= rows*tupleBytes+lots*int64(b.parts+1)*4
 				switch fits := memory >= enough; {
 				case fits && !room && rows >= 1<<22: // what fewer rows take is little beside what workers gather
-					t.Errorf("%d rows, %d workers, %d bytes: %d hold less than all rows", rows, workers, memory, b.spill.limit)
+					t.Errorf("%d rows, %d workers, %d bytes: %d hold less than all rows", rows, workers, memory,
+						b.spill.limit)
 				case !fits && b.opt.Memory > MostMemory, b.opt.Memory > max(MostMemory, enough), b.opt.Memory > memory:
 					t.Errorf("%d rows, %d workers, %d bytes: %d are made use of", rows, workers, memory, b.opt.Memory)
 				}
@@ -1100,13 +1104,15 @@ func TestAllRowsFindRoomWhereTheyAreKnown(t *testing.T) {
 		}
 	}
 	for shift := range 63 {
-		for _, rows := range []int64{-1, 1 << shift, 1<<shift - 1, math.MaxInt64 / 10 >> shift, math.MaxInt64/10>>shift + 1,
+		for _, rows := range []int64{-1, 1 << shift, 1<<shift - 1, math.MaxInt64 / 10 >> shift,
+			math.MaxInt64/10>>shift + 1,
 			math.MaxInt64 >> shift} {
 			for _, memory := range []int64{1 << 20, 1 << 30, math.MaxInt64} {
 				for _, workers := range []int{1, 2, 64} {
 					b := boundingOf(t, 2, Options{Memory: memory, Rows: rows, Workers: workers})
 					if b.parts < 1 || b.opt.Memory > memory || b.spill.limit < 0 || b.spill.limit > b.opt.Memory {
-						t.Fatalf("%d rows, %d workers, %d bytes: %d partitions, %d held, %d of them put aside", rows, workers, memory,
+						t.Fatalf("%d rows, %d workers, %d bytes: %d partitions, %d held, %d of them put aside", rows,
+							workers, memory,
 							b.parts, b.opt.Memory, b.spill.limit)
 					}
 				}
@@ -1205,7 +1211,10 @@ func BenchmarkBounding(b *testing.B) {
 				bound := choiceOf(b, 2, o)
 				h, w := DrawKey(noise.NewStreams(noise.Key{1}, "plan").Rows().Bounding("u")).Hasher(), bound.Worker()
 				text := IDText(column)
-				codes := func(to []byte, row int) []byte { return fmt.Appendf(to, "1,2,3,40,5,60,7,8,90,10,11,%d,", row) }
+				codes := func(to []byte, row int) []byte {
+					return fmt.Appendf(to, "1,2,3,40,5,60,7,8,90,10,11,%d,",
+						row)
+				}
 				fill(b, func(first int) {
 					kept := k.PieceBits(first >> 20)[first&(1<<20-1)>>6:][:len(ids)/64]
 					for i := range ids {
@@ -1246,7 +1255,8 @@ func TestBoundingRefusesRowsWithoutAnID(t *testing.T) {
 		fits bool
 	}{{nil, false}, {[]uint64{0b101}, false}, {[]uint64{0b010}, true}, {[]uint64{0b111}, true}} {
 		var missing *IDError
-		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(0, 0, ids, Rows{}, c.out); (err == nil) != c.fits ||
+		if err := boundingOf(t, 1, Options{Memory: 1 << 20}).Worker().Add(0, 0, ids, Rows{},
+			c.out); (err == nil) != c.fits ||
 			err != nil && !errors.As(err, &missing) {
 			t.Errorf("left out %v: %v", c.out, err)
 		}

@@ -33,7 +33,11 @@ func TestSpillGivesBackWhatItTook(t *testing.T) {
 		s := newSpill(t.TempDir(), limit, 5)
 		for p, want := range stretchesOf(t, s, 5, 200) {
 			var visited []byte
-			if err := s.eachStretch(p, func(b []byte) error { visited = append(visited, b...); return nil }); err != nil {
+			if err := s.eachStretch(p, func(b []byte) error {
+				visited = append(visited,
+					b...)
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.takeAll(p, make([]byte, 10))

@@ -60,7 +60,8 @@ func newEvaluation(table *spec.Table, of *spec.Expression) (*evaluation, error) 
 			}
 			var err error
 			if o.lookUp, err = lookupValues(table,
-				&spec.Column{Name: in.Name, Lookup: &spec.Lookup{Join: in.Table, Column: in.Name, On: j.On}}); err != nil {
+				&spec.Column{Name: in.Name, Lookup: &spec.Lookup{Join: in.Table, Column: in.Name,
+					On: j.On}}); err != nil {
 				return nil, err
 			}
 			names = j.On
@@ -276,7 +277,8 @@ func (v *evaluation) array(made expression.Vector) arrow.Array {
 		return arrayOf(array.NewDate32Builder(mem), days, valid)
 	case expression.Timestamp:
 		micros := mapEach(made.Numbers, func(x int64) arrow.Timestamp { return arrow.Timestamp(x) })
-		return arrayOf(array.NewTimestampBuilder(mem, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType)), micros,
+		return arrayOf(array.NewTimestampBuilder(mem, arrow.FixedWidthTypes.Timestamp_us.(*arrow.TimestampType)),
+			micros,
 			valid)
 	default:
 		return numbersArray(made.Numbers, valid, t.DecimalPlaces)

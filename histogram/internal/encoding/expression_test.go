@@ -21,14 +21,16 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		return b.NewArray()
 	}
 	texts := func(values ...string) arrow.Array {
-		return build(arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).AppendValues(values, nil) })
+		return build(arrow.BinaryTypes.String,
+			func(b array.Builder) { b.(*array.StringBuilder).AppendValues(values, nil) })
 	}
 	floats := func(values ...float64) arrow.Array {
 		return build(arrow.PrimitiveTypes.Float64,
 			func(b array.Builder) { b.(*array.Float64Builder).AppendValues(values, nil) })
 	}
 	ints := func(values ...int64) arrow.Array {
-		return build(arrow.PrimitiveTypes.Int64, func(b array.Builder) { b.(*array.Int64Builder).AppendValues(values, nil) })
+		return build(arrow.PrimitiveTypes.Int64,
+			func(b array.Builder) { b.(*array.Int64Builder).AppendValues(values, nil) })
 	}
 	tenth := 0.1 // not a constant, which Go would add exactly
 	micros := build(arrow.FixedWidthTypes.Timestamp_us, func(b array.Builder) {
@@ -64,7 +66,8 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		{"boolean(x)", texts("true", "false", "True"), "t f OutOfDomain n"},
 	} {
 		r, err := spec.Parse(spec.Source{
-			Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: a.csv}\n    unit: row\n    columns:\n      c: {from: \"=" +
+			Text: "version: 1\nrelease: r\nprivacy: {protects: p, neighbours: add-remove}\nbudget: {rho: 1}\n" +
+				"tables:\n  t:\n    source: {csv: a.csv}\n    unit: row\n    columns:\n      c: {from: \"=" +
 				c.expression + "\", values: [no, yes]}\nmarginals: {m: {by: [c]}}\n"})
 		if err != nil {
 			if c.want != "refused" {
@@ -82,8 +85,9 @@ func TestExpressionsReadEveryType(t *testing.T) {
 		for i := range values.Len() {
 			switch {
 			case misfits != nil && misfits[i] != domain.Fits:
-				got = append(got, map[domain.Fit]string{domain.NotANumber: "NotANumber", domain.OutOfDomain: "OutOfDomain",
-					domain.WrongType: "WrongType"}[misfits[i]])
+				got = append(got, map[domain.Fit]string{domain.NotANumber: "NotANumber",
+					domain.OutOfDomain: "OutOfDomain",
+					domain.WrongType:   "WrongType"}[misfits[i]])
 			case values.IsNull(i):
 				got = append(got, "n")
 			default:

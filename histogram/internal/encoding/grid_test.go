@@ -18,8 +18,10 @@ import (
 func gridOf(t testing.TB, box string, columns, rows int) *spec.Column {
 	t.Helper()
 	r, err := spec.Parse(spec.Source{
-		Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\ntables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n"+
-			"    columns: {at: {grid: {box: %s, cells: [%d, %d]}, unknown: {as: outside}, null: {as: nowhere}}}\nmarginals: {m: {by: [at]}}\n", box, columns, rows)})
+		Text: fmt.Sprintf("version: 1\nrelease: x\nprivacy: {protects: trip, neighbours: replace}\nbudget: {rho: 1}\n"+
+			"tables:\n  t:\n    source: {csv: t.csv}\n    unit: row\n"+
+			"    columns: {at: {grid: {box: %s, cells: [%d, %d]}, unknown: {as: outside}, null: {as: nowhere}}}\n"+
+			"marginals: {m: {by: [at]}}\n", box, columns, rows)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +92,15 @@ func TestCellsOfCoordinates(t *testing.T) {
 	kinds := []string{"float64", "int64", "decimal", "text", "long text", "dictionary"}
 	for _, x := range kinds {
 		for _, y := range kinds {
-			cells, ok := gridCells(c.Grid, coordinates(x, longitudes, valid), coordinates(y, latitudes, valid)).(*array.Int64)
+			cells, ok := gridCells(c.Grid, coordinates(x, longitudes, valid),
+				coordinates(y, latitudes, valid)).(*array.Int64)
 			if !ok || cells.Len() != len(want) || cells.NullN() != 0 {
 				t.Fatalf("%s and %s: %v", x, y, cells)
 			}
 			for i := range want {
 				if cells.Value(i) != want[i] {
-					t.Errorf("%s and %s: %g, %g has cell %d, want %d", x, y, longitudes[i], latitudes[i], cells.Value(i), want[i])
+					t.Errorf("%s and %s: %g, %g has cell %d, want %d", x, y, longitudes[i], latitudes[i],
+						cells.Value(i), want[i])
 				}
 			}
 		}
@@ -127,7 +131,8 @@ func TestPlacesThatAreMissing(t *testing.T) {
 // Coordinates that have no numbers break the contract whatever the policy, as all columns do that cannot be read.
 func TestPlacesOfAnotherType(t *testing.T) {
 	c := gridOf(t, "[-2, 0, 2, 3]", 4, 3)
-	number, other := coordinates("float64", []float64{1}, []bool{true}), coordinates("boolean", []float64{1}, []bool{true})
+	number, other := coordinates("float64", []float64{1}, []bool{true}),
+		coordinates("boolean", []float64{1}, []bool{true})
 	for _, inputs := range [][2]arrow.Array{{number, other}, {other, number}, {other, other}} {
 		if _, ok := gridCells(c.Grid, inputs[0], inputs[1]).(*array.Boolean); !ok {
 			t.Error("booleans are taken for places")

@@ -108,7 +108,8 @@ func lookedUpTexts(texts *array.String, places []int32) arrow.Array {
 		}
 	}
 	index := array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(places),
-		[]*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))}, nil,
+		[]*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(places))},
+		nil,
 		null, 0))
 	return array.NewDictionaryArray(lookedType, index, texts)
 }

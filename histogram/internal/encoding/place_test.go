@@ -52,7 +52,8 @@ func TestNumbersOfAllTypes(t *testing.T) {
 			"[4 b] [not a number]"},
 		{"decimals", fromJSON(t, &arrow.Decimal128Type{Precision: 20, Scale: 2}, `["0.25", "-0.26", "99", "2.74"]`),
 			spec.Refuse, spec.Refuse, "[3 1 8 7] []"},
-		{"booleans", fromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`), spec.Drop, spec.Drop, "[b] [of the wrong type]"},
+		{"booleans", fromJSON(t, arrow.FixedWidthTypes.Boolean, `[true]`), spec.Drop, spec.Drop,
+			"[b] [of the wrong type]"},
 		{"dates", fromJSON(t, arrow.PrimitiveTypes.Date32, `[0]`), spec.Drop, spec.Drop, "[b] [of the wrong type]"},
 	} {
 		e := numbersOf(t, c.unknown, c.null)

@@ -38,7 +38,8 @@ func Words(t testing.TB, replacements ...string) *plan.Plan {
 
 // WordsText returns the text of the release, with replacements of the capitals.
 func WordsText(replacements ...string) string {
-	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY", "word",
+	return strings.NewReplacer(append(replacements, "NEIGHBOURS", "add-remove", "EPSILON", "2", "LEAST", "", "BY",
+		"word",
 		"GROUPS", "1")...).Replace(words)
 }
 

@@ -50,7 +50,8 @@ func TestTooMuchIsRefused(t *testing.T) {
 			e, _ := new(big.Rat).SetString(epsilon)
 			r := local.Randomiser{Categories: q.Categories, Support: q.Support, Keep: q.Keep}
 			_, err := client.Read([]byte(textOf(t, collectorOf(client.One, "10", q))))
-			if want := r.Check(e); want == nil || err == nil || !strings.Contains(err.Error(), "cost more than ε = "+epsilon) {
+			if want := r.Check(e); want == nil || err == nil ||
+				!strings.Contains(err.Error(), "cost more than ε = "+epsilon) {
 				t.Errorf("ε = %s, %d categories: %v, where the collector's own check says %v", epsilon, k, err, want)
 			}
 		}
@@ -70,7 +71,8 @@ func TestFilesThatAreRefused(t *testing.T) {
 		{one, `"epsilon":"1",`, `"epsilon":"1","epsilon":"1",`, "each there once"},
 		{one, `"release":"student-drugs-2026","collection":"answers"`,
 			`"collection":"answers","release":"student-drugs-2026"`, "in the order"},
-		{one, `dprelease.collector/1`, `dprelease.collector/2`, `"dprelease.collector/2", expected "dprelease.collector/1"`},
+		{one, `dprelease.collector/1`, `dprelease.collector/2`,
+			`"dprelease.collector/2", expected "dprelease.collector/1"`},
 		{one, `student-drugs-2026`, ``, "must name a release"},
 		{one, `"collection":"answers"`, `"collection":""`, "must name a release"},
 		{one, `"asks":"one"`, `"asks":"some"`, `ask "one" or "all"`},
@@ -101,8 +103,10 @@ func TestFilesThatAreRefused(t *testing.T) {
 		{one, `["no","yes"]`, `["no"]`, "as many labels"},
 		{one, `["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `["no"]`, "its columns have 1:"},
 		{one, `["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `[]`, "distinct categories"},
-		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":[],"width":2`, "distinct categories"},
-		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"width":2`, "distinct categories"},
+		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":[],"width":2`,
+			"distinct categories"},
+		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"width":2`,
+			"distinct categories"},
 		{one, `["Nein, nie",`, `[`, "as many labels"},
 		{one, `"7"]}]`, `"7"],"points":1}]`, "2 to as many"},
 		{one, `"7"]}]`, `"7"],"points":-2}]`, "2 to as many"},
@@ -116,9 +120,12 @@ func TestFilesThatAreRefused(t *testing.T) {
 		{one, `"7"]}]`, `"7"],"points":2,"width":2}]`, "or neither"},
 		{one, `"7"]}]`, `"7"],"width":3}]`, "96 categories, where its columns have 36"},
 		{one, `"7"]}]`, `"7"],"length":3}]`, "only column of a question"},
-		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"length":-3`, "only column of a question"},
-		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"length":3`, "columns have 2147483647"},
-		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"width":2,"length":3`, "only column of a question"},
+		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"length":-3`,
+			"only column of a question"},
+		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`, `"categories":null,"length":3`,
+			"columns have 2147483647"},
+		{one, `"categories":["no","yes"],"labels":["Nein, nie","Ja – »öfter«"]`,
+			`"categories":null,"width":2,"length":3`, "only column of a question"},
 		{one, `"form":"set"`, `"form":"list"`, `form "list"`},
 		{one, `"categories":96`, `"categories":97`, "97 categories, where its columns have 96"},
 		{one, `"categories":1009`, `"categories":1013`, "1013 categories"},

@@ -128,7 +128,8 @@ func TestQuestionsAreDrawnOnce(t *testing.T) {
 		memo, c := new(client.Memo), threeQuestions(t, client.One, "1", "1")
 		name := respond(t, c, students, memo)[0].Question
 		drawn[name]++
-		for _, answers := range []map[string]string{students, with(students, "used", "no"), with(students, "drug", "7")} {
+		for _, answers := range []map[string]string{students, with(students, "used", "no"),
+			with(students, "drug", "7")} {
 			if reports := respond(t, c, answers, memo); len(reports) != 1 || reports[0].Question != name {
 				t.Fatalf("question %s was drawn, and then %v", name, reports)
 			}
@@ -186,11 +187,13 @@ func TestAnswersThatAreNone(t *testing.T) {
 		c, memo := threeQuestions(t, asks, "3", "1"), new(client.Memo)
 		respond(t, c, students, memo)
 		before := textOf(t, memo)
-		for column, want := range map[string]string{"used": `["no" "yes"]`, "drug": "8 categories", "postcode": `"19"]`} {
+		for column, want := range map[string]string{"used": `["no" "yes"]`, "drug": "8 categories",
+			"postcode": `"19"]`} {
 			for _, answer := range []string{"SECRET", "", "Yes", " yes"} {
 				_, err := read(t, textOf(t, c)).Respond(with(students, column, answer), memo, noBytes{t})
 				if err == nil || !strings.Contains(err.Error(), `"`+column+`"`) ||
-					!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET") || len(err.Error()) > 400 {
+					!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET") ||
+					len(err.Error()) > 400 {
 					t.Errorf("%s: %v", column, err)
 				}
 			}

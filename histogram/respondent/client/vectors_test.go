@@ -127,16 +127,19 @@ func writeVectors(t *testing.T) {
 	t.Helper()
 	all := vectors{Format: "dprelease.client-vectors/1", Collectors: vectorCollectors(t),
 		About: "Responses of the client to collectors' files, by protocol.md. A vector is a device that has sent nothing; " +
-			"its steps follow each other. A step uses all its random bytes. A step without any sends what it has sent before."}
+			"its steps follow each other. A step uses all its random bytes. A step without any sends what it has " +
+			"sent before."}
 	for _, name := range []string{"yes or no", "3 categories", "8 categories", "9 in two columns", "100 categories",
 		"257 categories", "4 permuted", "13 permuted", "600 permuted", "70000 permuted", "7 numbers", "300 numbers",
-		"33 numbers by group", "numbers, permuted", "10 in bands of 4", "bands by group", "one band by group", "bands, permuted", "a text", "a text's start"} {
+		"33 numbers by group", "numbers, permuted", "10 in bands of 4", "bands by group", "one band by group",
+		"bands, permuted", "a text", "a text's start"} {
 		all.Vectors = append(all.Vectors, simpleVectors(t, name, all.Collectors[name])...)
 	}
 	for _, name := range []string{"one of three", "all three"} {
 		c := read(t, all.Collectors[name])
 		for i, x := range []int64{0, certain/3 - 1, certain / 3, certain / 3 * 2, certain - 1} {
-			random := append(append(stream(fmt.Sprint(name, i), 16), six(x)...), stream(fmt.Sprint(name, i, "rest"), 4096)...)
+			random := append(append(stream(fmt.Sprint(name, i), 16), six(x)...),
+				stream(fmt.Sprint(name, i, "rest"), 4096)...)
 			all.Vectors = append(all.Vectors, vector{fmt.Sprintf("%s, first number %d", name, x),
 				[]step{referenceStep(name, c, students, random)}})
 		}
@@ -195,7 +198,8 @@ func simpleVectors(t *testing.T, name, text string) (all []vector) {
 		if last := q.Columns[len(q.Columns)-1]; last.Points > 0 {
 			start += (bits.Len(uint(len(last.Categories)-2)) + 7) / 8
 		}
-		random := append(append(append(rest(s.of + " token")[:start:start], six(s.kept)...), s.before...), rest(s.of)...)
+		random := append(append(append(rest(s.of + " token")[:start:start], six(s.kept)...), s.before...),
+			rest(s.of)...)
 		all = append(all, vector{name + ", " + s.of, []step{referenceStep(name, c, oneOf(q, answers), random)}})
 	}
 	return all

@@ -295,7 +295,8 @@ func (k *kindFinder) kindOf(object types.Object) string {
 	byType := k.hasKinds(object) && !isVar && !isFunc
 	for _, one := range kinds {
 		if byType && slices.Contains(one.types, strings.TrimPrefix(object.Name(), "Kind")) ||
-			!byType && slices.ContainsFunc(one.words, func(word string) bool { return strings.EqualFold(word, object.Name()) }) {
+			!byType && slices.ContainsFunc(one.words,
+				func(word string) bool { return strings.EqualFold(word, object.Name()) }) {
 			return one.name
 		}
 	}

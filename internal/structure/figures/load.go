@@ -124,7 +124,8 @@ func (t *tree) readPackage(p goPackage, imports types.Importer) (*source, error)
 		if err != nil {
 			return nil, err
 		}
-		file, err := parser.ParseFile(t.fset, path.Join(s.path, name), text, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(t.fset, path.Join(s.path, name), text,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +139,8 @@ func (t *tree) readPackage(p goPackage, imports types.Importer) (*source, error)
 		s.tests = append(s.tests, text)
 	}
 	s.info = &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses:       map[*ast.Ident]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{},
 	}
 	var problems []error

@@ -66,7 +66,8 @@ func TestNoKindIsTestedForOutsideTheRegistries(t *testing.T) {
 	}
 	for _, s := range read.sources {
 		for _, found := range read.kindTests(s) {
-			t.Errorf("%s: a test of a kind (%s): put what it decides into the package's array by kind, or into the kind's own file",
+			t.Errorf("%s: a test of a kind (%s): put what it decides into the package's array by kind, or into the "+
+				"kind's own file",
 				read.fset.Position(found.at.Pos()), found.kind)
 		}
 	}
@@ -92,7 +93,8 @@ func TestEveryKindIsLookedFor(t *testing.T) {
 			if own, named := strings.CutPrefix(name, "Kind"); isConstant && named && own != "s" {
 				found++
 				if !slices.ContainsFunc(kinds, func(k kind) bool { return slices.Contains(k.types, own) }) {
-					t.Errorf("%s: tests of %s are not looked for: add its types to the list of kinds", s.path, constant.Name())
+					t.Errorf("%s: tests of %s are not looked for: add its types to the list of kinds", s.path,
+						constant.Name())
 				}
 			}
 		}

@@ -32,7 +32,8 @@ func rangedRows(f plan.Factor, of []int) [][]float64 {
 	for x, c := range of {
 		counts := make([]int64, n)
 		counts[c] = 1
-		moved, err := residual.Exact([]*residual.Column{column}, residual.Set{{Column: 0, Level: 1}}, []bool{false}, counts)
+		moved, err := residual.Exact([]*residual.Column{column}, residual.Set{{Column: 0, Level: 1}}, []bool{false},
+			counts)
 		if err != nil {
 			panic(err)
 		}

@@ -56,7 +56,8 @@ func Fitted(t *testing.T, rest string, by ...string) (*plan.Plan, []string, erro
 	for i, m := range by {
 		marginals += fmt.Sprintf("  m%d: {by: [%s], weight: 1}\n", i, m)
 	}
-	text := strings.Replace(FittedText("{rho: 1}", rest+marginals), ", weight: {from: w, range: [0, 9], step: 1}", "", 1)
+	text := strings.Replace(FittedText("{rho: 1}", rest+marginals), ", weight: {from: w, range: [0, 9], step: 1}", "",
+		1)
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +188,9 @@ func Wide(t *testing.T, n int) *plan.Plan {
 		names = append(names, fmt.Sprintf("a%d", i))
 		columns = append(columns, names[i]+": {values: [p, q]}")
 	}
-	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: {epsilon: 1, minimise: sum}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\nmarginals: {x: {every: [1, 2], by: [%s]}}\n",
+	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\n"+
+		"budget: {epsilon: 1, minimise: sum}\ntables: {t: {source: {csv: t.csv}, unit: row, columns: {%s}}}\n"+
+		"marginals: {x: {every: [1, 2], by: [%s]}}\n",
 		strings.Join(columns, ", "), strings.Join(names, ", "))
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {
