@@ -61,7 +61,8 @@ type Options struct {
 	Ledger    string // the ledger, a file or postgres://…; empty: a practice account in the state directory
 	State     string // confidential state directory; empty: .dprelease below Out
 	Approvals string // folder with approvals of plans; empty: none
-	OfficeKey string // file of the private key that signs the ledger's entries and the manifest; empty: nothing is signed
+	// file of the private key that signs the ledger's entries and the manifest; empty: nothing is signed
+	OfficeKey string
 	Trust     string // file of the public key that must have signed the ledger; empty: anybody's is read
 	Today     string // today's date as a person confirms it, for an entry long after the last one; empty: none
 	Memory    int64  // bytes that counting may use; 0: half of the machine's memory

@@ -12,11 +12,11 @@ const (
 	// calibrationDigits is the number of significant digits of the ρ that [Calibrate] returns: few enough for people to
 	// read and for an account to add up.
 	calibrationDigits = 7
-	// calibrationGap is the relative distance to the largest ρ that ends the search. ε rises at least as √ρ, so half of it
-	// suffices for ln ε.
+	// calibrationGap is the relative distance to the largest ρ that ends the search. ε rises at least as √ρ, so half
+	// of it suffices for ln ε.
 	calibrationGap = 1e-6
-	// calibrationAim is the ln(ε(ρ)/ε) that the search aims at, apart from the grid of the parameters. A trial within 2½
-	// times that is close enough.
+	// calibrationAim is the ln(ε(ρ)/ε) that the search aims at, apart from the grid of the parameters. A trial within
+	// 2½ times that is close enough.
 	calibrationAim = -0.2 * calibrationGap
 	// maxTrials bounds the number of trials, and maxRoughTrials the number of trials by rough composition.
 	maxTrials, maxRoughTrials = 60, 6

@@ -5,8 +5,9 @@ import "math"
 // This file holds discrete Gaussian noise as a summand.
 
 const (
-	// quadraticFrom is the σ² from which −ln φ(t) = σ²t²/2 for t ≤ ½, up to an error of 2·exp(−2πσ²(π−t)) < 2e-18. From σ²
-	// = thetaFrom on, the theta function is summed, with the terms of k = −1, 0, 1; below it, the probabilities are.
+	// quadraticFrom is the σ² from which −ln φ(t) = σ²t²/2 for t ≤ ½, up to an error of 2·exp(−2πσ²(π−t)) < 2e-18.
+	// From σ² = thetaFrom on, the theta function is summed, with the terms of k = −1, 0, 1; below it, the
+	// probabilities are.
 	quadraticFrom = 2.5
 	thetaFrom     = 1
 )

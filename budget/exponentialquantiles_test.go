@@ -386,8 +386,8 @@ func TestManyQuantilesAreToldByTheirRho(t *testing.T) {
 				t.Errorf("%d choices: δ(%g) = %g, by ρ %g", count, x, got, other)
 			}
 			pairs, byRho = pairs || got < 0.9*other, byRho || got == other
-			// No less than what choices of two outcomes lose, that of a fair coin and one off by θ/2 either way: ρ of theirs is
-			// as large.
+			// No less than what choices of two outcomes lose, that of a fair coin and one off by θ/2 either way: ρ of
+			// theirs is as large.
 			theta := nearest(m.Parameter)
 			if least := coinsDelta(theta, int(count), x); got < least {
 				t.Errorf("%d choices: δ(%g) = %g, coins lose %g", count, x, got, least)

@@ -53,8 +53,8 @@ type lossLaw interface {
 	coordinatePair(parameter *big.Rat, d int64) pair
 	// atomCount returns about how many atoms that pair has, or false if they are not listed one by one.
 	atomCount(parameter float64, d int64) (n float64, listed bool)
-	// boundingPair returns a pair that dominates a mechanism with several worst shifts whose atoms are not listed; shifts
-	// is nil if they are unknown.
+	// boundingPair returns a pair that dominates a mechanism with several worst shifts whose atoms are not listed;
+	// shifts is nil if they are unknown.
 	boundingPair(m Mechanism, shifts []Shift) pair
 	// knownByNorms reports whether a mechanism's norms say as much as its shifts would, or no more can be computed.
 	knownByNorms(m Mechanism) bool
@@ -201,7 +201,8 @@ func (k Kind) ExcessOver(variance float64) float64 { return k.law().excessOver(v
 
 // Outcomes are the integers that noise X takes.
 type Outcomes struct {
-	Size   float64                 // 0 to Size−1 and their negatives miss less than 1e−10 of the probability, on each side
+	// 0 to Size−1 and their negatives miss less than 1e−10 of the probability, on each side
+	Size   float64
 	Weight func(x float64) float64 // P(X = x), up to a factor
 	Beyond func(k float64) float64 // P(X ≥ k) for k ≥ 1; nil if there is no formula
 }

@@ -13,8 +13,8 @@ type Kind string
 const (
 	// ExponentialMechanism chooses, with bounded range ε.
 	ExponentialMechanism Kind = "exponential-mechanism"
-	// ExponentialQuantiles draws quantiles of disjoint cells, with P(y) ∝ exp(−θ·u/2) for the distance u from a rank and
-	// parameter θ.
+	// ExponentialQuantiles draws quantiles of disjoint cells, with P(y) ∝ exp(−θ·u/2) for the distance u from a rank
+	// and parameter θ.
 	ExponentialQuantiles Kind = "exponential-quantiles"
 	// PermuteAndFlip chooses, with pure ε.
 	PermuteAndFlip Kind = "permute-and-flip"
@@ -40,12 +40,12 @@ type Mechanism struct {
 	// noise, in units of the query (σ² and μ: units squared); ρ of an adaptive block; θ of quantiles, the range of the
 	// loss for each unit by which scores change; ε of the others.
 	Parameter *big.Rat
-	// L1 is the L1 sensitivity, the largest Σ|Δ|, and L2Squared the squared L2 sensitivity, the largest ΣΔ², of the vector
-	// of true answers, or of the bounds on the changes of each quantile's scores. Nil for the other kinds.
+	// L1 is the L1 sensitivity, the largest Σ|Δ|, and L2Squared the squared L2 sensitivity, the largest ΣΔ², of the
+	// vector of true answers, or of the bounds on the changes of each quantile's scores. Nil for the other kinds.
 	L1, L2Squared *big.Int
-	// Shifts restricts the vectors Δ by which the true answers can change between neighbours: each is, in absolute values,
-	// one of these (positive, in descending order) or loses less (docs/proofs/shifts.md). Nil adds no restriction to L1
-	// and L2Squared.
+	// Shifts restricts the vectors Δ by which the true answers can change between neighbours: each is, in absolute
+	// values, one of these (positive, in descending order) or loses less (docs/proofs/shifts.md). Nil adds no
+	// restriction to L1 and L2Squared.
 	Shifts []Shift
 	// Shares says how several holders of data draw the noise together. It concerns its error and not its loss.
 	Shares Shares

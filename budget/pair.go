@@ -14,11 +14,11 @@ type pair interface {
 	lattice() (lattice, bool)
 	// commonGrain returns a loss of which the losses of all atoms are multiples, or nil.
 	commonGrain() *big.Rat
-	// spreadOver spreads the finite losses over the multiples of h, by add(j, mass) for the loss j·h: the mass between two
-	// multiples goes to both of them in the proportion that keeps both its P and its Q (connecting the dots: Doroshenko,
-	// Ghazi, Kamath, Kumar & Manurangsi 2022, section 4). It returns P(L = ∞), including tails that are left out.
-	// Positions rise except for the last two. Mass that is negligible in a sum tilted by θ may be spread over fewer of
-	// them.
+	// spreadOver spreads the finite losses over the multiples of h, by add(j, mass) for the loss j·h: the mass between
+	// two multiples goes to both of them in the proportion that keeps both its P and its Q (connecting the dots:
+	// Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, section 4). It returns P(L = ∞), including tails that are
+	// left out. Positions rise except for the last two. Mass that is negligible in a sum tilted by θ may be spread
+	// over fewer of them.
 	spreadOver(h, theta float64, add func(j int64, mass float64)) (infinite float64)
 	// lossSpan returns the least and the largest finite loss that spreadOver spreads.
 	lossSpan() (low, high float64)

@@ -202,8 +202,8 @@ func newTerm(s step, g grid, theta float64) term {
 		t.relative += float64(128 * unitRoundoff * (theta + 1) * max(1,
 			math.Sqrt(float64(len(t.mass))/float64(s.count))))
 	case *sum:
-		// Each position receives from this many masses of the inner sum, and a mass moved to the next multiple weighs up to
-		// e^{θh} as much.
+		// Each position receives from this many masses of the inner sum, and a mass moved to the next multiple weighs
+		// up to e^{θh} as much.
 		sources := 2 * (math.Ceil(g.spacing/inner.spacing) + 1)
 		heavier := Exp(theta * g.spacing)
 		t.noise = float64(inner.noise * math.Sqrt(sources) * heavier)
@@ -290,8 +290,8 @@ func atLeastOnce(p, k float64) float64 {
 const (
 	// minBundle is the least number of runs of one pair that are bundled.
 	minBundle = 64
-	// leastGain is the least factor by which bundling must reduce what connecting the dots adds, since bundling increases
-	// the weight of rounding.
+	// leastGain is the least factor by which bundling must reduce what connecting the dots adds, since bundling
+	// increases the weight of rounding.
 	leastGain = 8
 )
 

@@ -89,7 +89,8 @@ func (m Mechanism) absorbedGaussian(besides float64) (muSquared, slack float64, 
 		return 0, 0, false
 	}
 	variance, shift := nearest(m.Parameter), shifts[0]
-	apart := float64(shift[0]) / variance // distance between neighbouring losses of the coordinate with the largest change
+	// distance between neighbouring losses of the coordinate with the largest change
+	apart := float64(shift[0]) / variance
 	if !(1/variance+float64(apart*apart)/besides <= 1./smoothingVariance) {
 		return 0, 0, false
 	}

@@ -78,7 +78,8 @@ func newResidualAudit(t *testing.T, neighbours spec.Neighbours, minimise, margin
 	count := func(rows string) *Exact { return exactOf(t, p.Plan(), folder(t, "t.csv", others+rows), 1) }
 	without := []string{""}
 	if neighbours == spec.Replace {
-		cells := []string{"x,y", "y,x", "y,y", "u,x", "u,y"} // the other row may be in one cell of either axis, or of both
+		// the other row may be in one cell of either axis, or of both
+		cells := []string{"x,y", "y,x", "y,y", "u,x", "u,y"}
 		without = nil
 		for _, cell := range cells {
 			without = append(without, strings.Repeat("4,"+cell+"\n", 5)) // of which three are counted

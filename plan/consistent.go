@@ -27,9 +27,9 @@ type Consistency struct {
 	// Tables are those whose counts add up: all have one total, and what two of them share is the same in both.
 	Tables []string `json:"tables"`
 	// UnnestedColumns are columns whose levels, as shown by the tables, are not all nested, each with these levels in
-	// groups: across groups tables agree in what they show of other columns, and no more. A level may be separate from one
-	// in which it is nested: groups are formed coarsest first, and each level joins the first group in all of whose levels
-	// it is nested.
+	// groups: across groups tables agree in what they show of other columns, and no more. A level may be separate from
+	// one in which it is nested: groups are formed coarsest first, and each level joins the first group in all of
+	// whose levels it is nested.
 	UnnestedColumns []string `json:"apart,omitempty"`
 	// LeftOut are the tables whose counts remain as they are.
 	LeftOut []Unfitted `json:"left_out,omitempty"`

@@ -40,8 +40,8 @@ type Factor struct {
 	// Within is the coarser level whose categories are the groups of a residual; empty if all categories are one group.
 	Within string `json:"within,omitempty"`
 	// Sums is what a factor of ranges is optimal for: "prefixes", or "ranges". Method is how its integers are found
-	// ([residual.Method]), and Kappa, an exact decimal, how much an optimal one leaves to the total. Bits is the size of
-	// the integers, if there are too many columns for the usual one.
+	// ([residual.Method]), and Kappa, an exact decimal, how much an optimal one leaves to the total. Bits is the size
+	// of the integers, if there are too many columns for the usual one.
 	Sums   string `json:"sums,omitempty"`
 	Method string `json:"method,omitempty"`
 	Kappa  string `json:"kappa,omitempty"`

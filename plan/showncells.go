@@ -13,8 +13,8 @@ var selects = [selection.Kinds]struct {
 	stated func(t Table) bool
 	// gives reports whether a selection of the kind gives out the cells of a table of the kind.
 	gives func(t Table, s selection.Selection) bool
-	// asAsked reports whether one table of the kind has the cells of another, as far as these are known before there is a
-	// budget.
+	// asAsked reports whether one table of the kind has the cells of another, as far as these are known before there
+	// is a budget.
 	asAsked func(t, asked Table) bool
 	// some reports whether the table has some of its cells, by what is counted in them.
 	some bool

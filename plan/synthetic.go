@@ -35,11 +35,12 @@ type Synthetic struct {
 	Why    []phrase.Phrase `json:"why,omitempty"` // why the planner chose the method; nil if the spec names it
 	By     []Factor        `json:"by"`            // the columns of the model, in order
 	// Parent is the table in which the unit of each row has one row, given which the row is drawn; "" without a parent.
-	// The last Given of By are columns of that row, the last of which is its number of rows here: they are measured with
-	// the rows of this table, and drawn with the rows of Parent.
+	// The last Given of By are columns of that row, the last of which is its number of rows here: they are measured
+	// with the rows of this table, and drawn with the rows of Parent.
 	Parent string `json:"parent,omitempty"`
 	Given  int    `json:"given,omitempty"`
-	// Derived are columns that are written after those of the model, each decided by one of them: they are not measured.
+	// Derived are columns that are written after those of the model, each decided by one of them: they are not
+	// measured.
 	Derived []Factor `json:"derived,omitempty"`
 	Rows    int64    `json:"rows,omitempty"` // public number of rows; 0: the noisy total, or by the parent's rows
 	// RowsOf is the invariant that the number comes from, "" if the spec states it for the microdata themselves.

@@ -17,8 +17,8 @@ type Target struct {
 	AllCells   bool   `json:"all_cells,omitempty"`
 	// Relative is the requested margin if that is a percentage of a cell of some size, such as "5% of 1000".
 	Relative string `json:"relative,omitempty"`
-	// Reached is the margin of the widest cell at that confidence; for all cells at once, at the confidence that each of
-	// them needs for all to have it together (Bonferroni 1936).
+	// Reached is the margin of the widest cell at that confidence; for all cells at once, at the confidence that each
+	// of them needs for all to have it together (Bonferroni 1936).
 	Reached float64 `json:"reached"`
 }
 

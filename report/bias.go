@@ -16,7 +16,8 @@ type Bias struct {
 	Cause     string   `json:"cause"`
 	Tables    []string `json:"tables"` // paths, those of models last; none: every one
 	Direction string   `json:"direction"`
-	// Size says how large it is: known exactly, estimated by a noisy count, bounded by public numbers alone, or not known.
+	// Size says how large it is: known exactly, estimated by a noisy count, bounded by public numbers alone, or not
+	// known.
 	Size string `json:"size"`
 	// Noisy is the count that estimates it, Margin the margin of that count; absent if none was paid for.
 	Noisy  *float64 `json:"noisy_count,omitempty"`

@@ -37,8 +37,8 @@ type CollectionQuestion struct {
 	Impossible int64   `json:"impossible"`   // left out: no device makes them
 	Repeated   int64   `json:"repeated"`     // left out: sent before
 	Influence  float64 `json:"false_report"` // how far one report, whatever it says, can move a count
-	// Forms are the forms of a question of which devices drew one: in bands, or by first characters of texts. The randomiser of
-	// single categories, and of texts, is the question's.
+	// Forms are the forms of a question of which devices drew one: in bands, or by first characters of texts. The
+	// randomiser of single categories, and of texts, is the question's.
 	Forms []CollectionForm `json:"forms,omitempty"`
 }
 

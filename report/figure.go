@@ -20,9 +20,9 @@ type Figure struct {
 	Columns []string `json:"columns"`
 	// Unbiased reports that its mean over the noise is the exact figure of the rows as they are counted.
 	Unbiased bool `json:"unbiased"`
-	// Withheld cells have a noisy count below the threshold of the spec. For Unbounded ones nothing is published, because
-	// the noise leaves every possible value open. NoiseCells, of figures that can be added up, have an interval that
-	// contains zero or no possible value. All three are numbers out of all Cells of the table.
+	// Withheld cells have a noisy count below the threshold of the spec. For Unbounded ones nothing is published,
+	// because the noise leaves every possible value open. NoiseCells, of figures that can be added up, have an
+	// interval that contains zero or no possible value. All three are numbers out of all Cells of the table.
 	Withheld   int64 `json:"withheld"`
 	Unbounded  int64 `json:"unbounded"`
 	NoiseCells int64 `json:"noise_dominates"`
@@ -32,8 +32,8 @@ type Figure struct {
 	// quantiles lack, and of half the width of the interval.
 	StandardError *float64 `json:"median_standard_error,omitempty"`
 	HalfWidth     *float64 `json:"median_half_width,omitempty"`
-	// Relative is over the absolute values of figures that have an interval and are not 0. Fit counts the cells by class
-	// of precision; it is absent without classes in the spec, and for quantiles, which have no standard error.
+	// Relative is over the absolute values of figures that have an interval and are not 0. Fit counts the cells by
+	// class of precision; it is absent without classes in the spec, and for quantiles, which have no standard error.
 	Relative *RelativeMargin `json:"relative_margin,omitempty"`
 	Fit      []FitClass      `json:"fit,omitempty"`
 	// Ranks is, for a quantile, a bound on the error of its rank, in rows or in weight, as planned. Way says how it was

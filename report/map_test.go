@@ -84,8 +84,8 @@ func TestMapsOfPlaces(t *testing.T) {
 	alone := strings.NewReplacer(", split: {a: 1/4, b: 1/4, c: 1/4, d: 1/4}", "", ", budget: a",
 		"").Replace(mapsText[:strings.Index(mapsText, "  flows:")])
 	cells := reportOf(t, mapsOf(t, alone)).Maps[0] // whose counts no other measurement affects
-	// 8 degrees by 4 at latitude 42, where a degree of longitude is 0.74 of one of latitude: 960 × 646, in cells of 240 ×
-	// 323.
+	// 8 degrees by 4 at latitude 42, where a degree of longitude is 0.74 of one of latitude: 960 × 646, in cells of
+	// 240 × 323.
 	if cells.Width != 960 || cells.Height < 640 || cells.Height > 652 {
 		t.Errorf("the drawing is %d × %d", cells.Width, cells.Height)
 	}

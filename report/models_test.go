@@ -261,7 +261,8 @@ func TestUnusedColumnsCauseNoBias(t *testing.T) {
 	if b := biasOf(t, true, "      unused: {values: [a, b], unknown: drop, null: drop}\n", cause); b != nil {
 		t.Errorf("%v", b)
 	}
-	for _, column := range []string{"      ward: {values: [surgery, medicine, births], unknown: drop}\n", // of the table
+	// of the table
+	for _, column := range []string{"      ward: {values: [surgery, medicine, births], unknown: drop}\n",
 		"      days: {type: integer, range: [0, 60], null: drop}\n"} { // a target
 		if biasOf(t, true, column, cause) == nil {
 			t.Errorf("no bias by %s", column)

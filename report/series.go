@@ -71,8 +71,8 @@ type Series struct {
 	Of      []string `json:"of"`     // the attributes
 	Labels  []string `json:"labels"`
 	Columns []string `json:"columns,omitempty"` // labels of the columns of a table of two attributes
-	// Ordered is the number of leading labels that are consecutive numbers or days. The labels after them are categories
-	// added for unknown values. It is 0 if labels have no order.
+	// Ordered is the number of leading labels that are consecutive numbers or days. The labels after them are
+	// categories added for unknown values. It is 0 if labels have no order.
 	Ordered int     `json:"ordered,omitempty"`
 	Points  []Point `json:"points"`
 }

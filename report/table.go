@@ -86,10 +86,10 @@ type Statistic struct {
 	Confidence    float64 `json:"confidence"` // requested for the interval
 	Attained      float64 `json:"attained"`   // lower bound from the distribution of the noise: at least Confidence
 	// CellsDifferFrom is the smallest difference of two published counts that exceeds noise: for two cells that were
-	// chosen beforehand and whose exact counts are equal, the published counts differ by that much with a probability of
-	// at most 1 − Confidence. CellsDifferBound reports that it is a bound that holds for any correlation of the noise of
-	// the two, rather than a quantile of the distribution of their difference. It is absent for a single cell, for a
-	// secret sample, and in reports of older versions.
+	// chosen beforehand and whose exact counts are equal, the published counts differ by that much with a probability
+	// of at most 1 − Confidence. CellsDifferBound reports that it is a bound that holds for any correlation of the
+	// noise of the two, rather than a quantile of the distribution of their difference. It is absent for a single
+	// cell, for a secret sample, and in reports of older versions.
 	CellsDifferFrom  int64 `json:"cells_differ_from,omitempty"`
 	CellsDifferBound bool  `json:"cells_differ_bound,omitempty"`
 	// Verdict says whether the cells may be used one by one.
@@ -102,8 +102,8 @@ type Statistic struct {
 	// Fitted is how far the counts were moved to add up with other tables; absent if they are the rounded estimates.
 	Fitted *Fitted `json:"fitted,omitempty"`
 	// Sums over the cells of the published and of the unbiased figures. The first is exact; the second is exact if the
-	// figure is a single measurement, and otherwise the float64 nearest to the exact sum, in the fewest digits that read
-	// back the same. They are absent for a cumulative table.
+	// figure is a single measurement, and otherwise the float64 nearest to the exact sum, in the fewest digits that
+	// read back the same. They are absent for a cumulative table.
 	TotalPublished json.Number `json:"total_published,omitempty"`
 	TotalUnbiased  json.Number `json:"total_unbiased,omitempty"`
 	// Relative is absent if no published figure is above zero.
@@ -144,8 +144,8 @@ type Missed struct {
 type Top struct {
 	Of       int64 `json:"of"`
 	Declared int64 `json:"declared_cells"` // number of cells among which they were selected
-	// Select is the mechanism of each selection. The count of a cell has sensitivity at most Sensitivity; Monotone reports
-	// that one unit changes the counts of all cells in the same direction.
+	// Select is the mechanism of each selection. The count of a cell has sensitivity at most Sensitivity; Monotone
+	// reports that one unit changes the counts of all cells in the same direction.
 	Select      Mechanism `json:"select"`
 	Sensitivity int64     `json:"sensitivity"`
 	Monotone    bool      `json:"monotone"`

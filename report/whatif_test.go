@@ -121,8 +121,8 @@ func TestWhatIfPageKnowsEveryLaw(t *testing.T) {
 	}
 }
 
-// TestWhatIfPageRoundsAsThePlan fails if a threshold is not ten times the margin beside it, as on the plan's page and in
-// the report.
+// TestWhatIfPageRoundsAsThePlan fails if a threshold is not ten times the margin beside it, as on the plan's page and
+// in the report.
 func TestWhatIfPageRoundsAsThePlan(t *testing.T) {
 	forecast, page := whatIfPage(t, whatIfSpec)
 	rows := regexp.MustCompile(`margin">±(\d+)</td><td class="n">±\d+</td><td class="n tenth">(\d+)<`).FindAllStringSubmatch(

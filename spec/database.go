@@ -18,15 +18,16 @@ const (
 // Parquet files that Spark finds at Path.
 type Database struct {
 	Engine Engine
-	// URL says where the address of a PostgreSQL server is, so that no spec holds a password: env:NAME is an environment
-	// variable, and file:PATH a file. It is empty for DuckDB, whose file is the only path of the source.
+	// URL says where the address of a PostgreSQL server is, so that no spec holds a password: env:NAME is an
+	// environment variable, and file:PATH a file. It is empty for DuckDB, whose file is the only path of the source.
 	URL string
 	// Table is the name of a table or a view as the engine has it, its schema before it if it has one: one to three
 	// parts.
 	Table []string
 	// Query is a SELECT in the dialect of the engine, in place of Table.
 	Query string
-	// Path is a path or an address at which Spark reads Parquet files, in place of Table. It is empty for other engines.
+	// Path is a path or an address at which Spark reads Parquet files, in place of Table. It is empty for other
+	// engines.
 	Path string
 	// Stay reports whether the rows must be counted where they are. It is always set for Spark, to which nothing here
 	// connects.

@@ -8,8 +8,8 @@ import "slices"
 type Link struct {
 	// Table is the table of these rows.
 	Table string
-	// Column is the column there that holds the value, in the only row of the unit; "" means that the value is the number
-	// of the unit's rows there that are counted.
+	// Column is the column there that holds the value, in the only row of the unit; "" means that the value is the
+	// number of the unit's rows there that are counted.
 	Column string
 }
 

@@ -85,7 +85,8 @@ func TestEveryKeyHasAMeaningAndEveryMeaningAKey(t *testing.T) {
 }
 
 // TestMeaningsSayWhatHoldsWithoutAKey compares the meanings with the shapes: only a key that must be there, and has no
-// other key in its stead, has no text about its absence, except for keys that select a branch of a choice (a statistic is its key).
+// other key in its stead, has no text about its absence, except for keys that select a branch of a choice (a statistic
+// is its key).
 func TestMeaningsSayWhatHoldsWithoutAKey(t *testing.T) {
 	all := keyMeanings()
 	var walk func(s *shape.Shape, path string, chosen []string, depth int)

@@ -44,8 +44,8 @@ type Release struct {
 	Fit     []FitClass
 	Privacy Privacy
 	Budget  Budget
-	// Collection is how the answers of its tables are collected under local differential privacy, nil if the tables hold
-	// rows.
+	// Collection is how the answers of its tables are collected under local differential privacy, nil if the tables
+	// hold rows.
 	Collection *Collection
 	// Holders are those who make the release together, nil if all data are in one place.
 	Holders *Holders
@@ -377,8 +377,8 @@ func (m *Marginal) hasOtherStatistics() bool {
 	return slices.ContainsFunc(m.Stats, func(s Stat) bool { return !s.Kind.countsRows() })
 }
 
-// Asked returns the column whose numbers the question of a marginal asks for, of which the marginal shows sums or means;
-// "" if it shows counts alone.
+// Asked returns the column whose numbers the question of a marginal asks for, of which the marginal shows sums or
+// means; "" if it shows counts alone.
 func (m *Marginal) Asked() string {
 	for _, s := range m.Stats {
 		if s.Column != "" {

@@ -12,8 +12,8 @@ type Table struct {
 	Name   string
 	Source TableSource
 	Unit   Unit
-	// Collected is the name of the collection whose reports the table holds, "" for a table of rows. The columns are then
-	// those of the questions, and Unit is one respondent.
+	// Collected is the name of the collection whose reports the table holds, "" for a table of rows. The columns are
+	// then those of the questions, and Unit is one respondent.
 	Collected string
 	Columns   []*Column
 	// Linked are columns whose values are in other rows of the same unit. Marginals and other tables cannot use them.
@@ -41,8 +41,8 @@ func (t *Table) Column(name string) *Column {
 
 // TableSource says where the rows of a table are: in files, or in a database.
 type TableSource struct {
-	// Database is where the rows are if they are not in files, nil if they are. If it is set, Format is empty, and Paths
-	// has the file of a DuckDB database or nothing.
+	// Database is where the rows are if they are not in files, nil if they are. If it is set, Format is empty, and
+	// Paths has the file of a DuckDB database or nothing.
 	Database *Database
 	Format   files.Format
 	// Paths are paths or globs as written, with parameters filled in. Relative ones start from the data folder.
@@ -77,8 +77,8 @@ func (u Unit) AllRows() int64 { return u.MaxRows * max(1, u.Holders) }
 type Expect struct {
 	// Rows is the range of the number of these rows in all files together, nil for any number.
 	Rows *RowRange
-	// Every are the attributes each of whose declared codes must occur in at least one row. A value that unknown or null
-	// counts as a code is that code; the codes that a range adds only for such values need not occur.
+	// Every are the attributes each of whose declared codes must occur in at least one row. A value that unknown or
+	// null counts as a code is that code; the codes that a range adds only for such values need not occur.
 	Every []Attribute
 }
 
@@ -89,13 +89,13 @@ type RowRange struct{ Least, Most int64 }
 type Column struct {
 	// Name is the column's name in the release, From its name in the source, "" for a derived column.
 	Name, From string
-	// DerivedFrom is the attribute of the same table that decides the column's category; the domain is the domain of that
-	// attribute's level, and the column is not read. It is nil for a column that is read.
+	// DerivedFrom is the attribute of the same table that decides the column's category; the domain is the domain of
+	// that attribute's level, and the column is not read. It is nil for a column that is read.
 	DerivedFrom *Attribute
 	// Expression computes the values from other columns, nil for none. From is "" if it is set.
 	Expression *Expression
-	// Lookup is the column of a public table in which the values are looked up, nil for none. From is "" if it is set, and
-	// for the cells of a grid.
+	// Lookup is the column of a public table in which the values are looked up, nil for none. From is "" if it is set,
+	// and for the cells of a grid.
 	Lookup *Lookup
 	// Link says in which other rows of the unit the values are, nil for a column of the row itself. From is "" if it is
 	// set.

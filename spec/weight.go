@@ -17,8 +17,8 @@ type Weight struct {
 	From    string
 	Lattice domain.Lattice
 	// Calibrated reports that weights were adjusted to totals, or raked. They depend on other rows, so the guarantee
-	// treats the weights as given, and does not cover what they reveal about other rows. Other weights are attributes of
-	// the unit.
+	// treats the weights as given, and does not cover what they reveal about other rows. Other weights are attributes
+	// of the unit.
 	Calibrated bool
 	// Null is what happens to a row whose weight is null, NaN or a text that is not a number: Refuse or Drop.
 	Null Action

@@ -16,8 +16,8 @@ import (
 )
 
 // Number is a number of the budget or of a target, as it is written in a spec: the bytes From to To of
-// [Release.Written], without quotes. Of is epsilon, delta or rho for the whole budget (epsilon of a collection), leaf.PATH for a share or an
-// amount of the split, and target.MARGINAL for the margin of a target.
+// [Release.Written], without quotes. Of is epsilon, delta or rho for the whole budget (epsilon of a collection),
+// leaf.PATH for a share or an amount of the split, and target.MARGINAL for the margin of a target.
 type Number struct {
 	Of       string
 	From, To int

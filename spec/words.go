@@ -59,8 +59,8 @@ type MarginalWords struct {
 	Statistics map[string]string `json:"statistics,omitempty"`
 }
 
-// OfFigure returns what people call a figure by the name of its columns: the title of its statistic, with the share of a
-// quantile of several; "" if it has none.
+// OfFigure returns what people call a figure by the name of its columns: the title of its statistic, with the share of
+// a quantile of several; "" if it has none.
 func (m MarginalWords) OfFigure(name string) string {
 	if title := m.Statistics[name]; title != "" {
 		return title

@@ -22,8 +22,8 @@ type Oracle interface {
 	// Select chooses the set of columns of a round among candidates, which are indexes into [adaptive.Candidates]. The
 	// score of a candidate is the L1 distance of its exact counts from its model, less its penalty: models[i] holds the
 	// expected counts of candidates[i], row-major, by class where categories were merged, in units of
-	// 1/[adaptive.ModelScale], each in [0, 2^50]; penalties, nil for none, are in the same units and in [0, 2^60]. Select
-	// returns one of the candidates.
+	// 1/[adaptive.ModelScale], each in [0, 2^50]; penalties, nil for none, are in the same units and in [0, 2^60].
+	// Select returns one of the candidates.
 	Select(ctx context.Context, round int, how budget.Mechanism, candidates []int, models [][]int64,
 		penalties []int64) (choice int, err error)
 	// Measure answers the choice of a round.

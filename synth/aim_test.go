@@ -82,8 +82,8 @@ func TestAIMFindsWhatDepends(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMicrodata(t, s, m)
-	// The fourth column is half the first, exactly. Only noise makes rows that violate that; its deviation in a cell of a
-	// pair is below 3 here: 8 cells and 8 deviations.
+	// The fourth column is half the first, exactly. Only noise makes rows that violate that; its deviation in a cell
+	// of a pair is below 3 here: 8 cells and 8 deviations.
 	broken := 0
 	for row, a := range m.Codes[0] {
 		if m.Codes[3][row] != a/2 {

@@ -12,8 +12,8 @@ import (
 type marginal struct {
 	of   []int32   // of each cell, the index of its sum
 	sums []float64 // the known values
-	// slack is 0 for fixed sums. A sum with slack may differ from its value by d at a cost of d²/(2·slack), in addition to
-	// half the squared distance of the cells.
+	// slack is 0 for fixed sums. A sum with slack may differ from its value by d at a cost of d²/(2·slack), in
+	// addition to half the squared distance of the cells.
 	slack []float64
 }
 
@@ -52,7 +52,8 @@ func projectOnMargins(ctx context.Context, y []float64, impossible []bool, margi
 const (
 	// mostSteps bounds the work of a projection: rounding makes the sums exact in any case.
 	mostSteps = 2000
-	// leastSteps are made even for the largest tables, and mostWork bounds cells times margins times steps for the others.
+	// leastSteps are made even for the largest tables, and mostWork bounds cells times margins times steps for the
+	// others.
 	leastSteps = 100
 	mostWork   = 1 << 31
 	// relativeTolerance is the error of sums, relative to the largest figure, at which a projection ends.

@@ -24,7 +24,8 @@ type Variation struct {
 	centre float64
 }
 
-// NewVariation returns the law of a coefficient of variation of values from centre−half to centre+half, at a confidence.
+// NewVariation returns the law of a coefficient of variation of values from centre−half to centre+half, at a
+// confidence.
 func NewVariation(count, sum, squares Noise, centre, half, confidence float64) *Variation {
 	return &Variation{*NewVariance(count, sum, squares, half, confidence), centre}
 }

@@ -151,7 +151,8 @@ type shares struct {
 func newUpdate(g *gradual, codes [][]uint32, r *stream) *update {
 	n := len(codes[0])
 	u := &update{codes: codes, r: r, cells: make([]uint32, n), rows: make([]uint32, n+1)}
-	for _, t := range slices.Backward(g.aims) { // larger sets first: smaller ones are known better and have the last word
+	// larger sets first: smaller ones are known better and have the last word
+	for _, t := range slices.Backward(g.aims) {
 		u.aims = append(u.aims, newAimed(g, t.set, t.cells, n, r))
 	}
 	return u

@@ -28,15 +28,16 @@ type Fit struct {
 	// Sigma is the standard error of the estimate of a cell, from the law of the noise.
 	Sigma    float64
 	Distance float64 // L1: Σ|model − estimate| over the cells
-	Rows     float64 // L1: Σ|rows − estimate|, the rows scaled to the noisy total where the plan says how many there are
-	Off      int     // cells in which the rows are off by more than three standard errors
+	// L1: Σ|rows − estimate|, the rows scaled to the noisy total where the plan says how many there are
+	Rows float64
+	Off  int // cells in which the rows are off by more than three standard errors
 	// Bound is at least Σ|rows − true counts| with a probability of 95 % or more, for this set by itself: Rows plus
 	// √(2·n·s·(n·ln 2 + ln 20)) for n cells, whose noise has E exp(t·z) ≤ exp(s·t²/2), as the discrete normal law of
-	// parameter s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t. It is
-	// 0, and says nothing, if the noise has another law, or comes from several measurements put together.
+	// parameter s has (Canonne, Kamath & Steinke 2020). For then P(Σ|z| ≥ x) ≤ 2ⁿ·exp(n·s·t²/2 − t·x) for every t. It
+	// is 0, and says nothing, if the noise has another law, or comes from several measurements put together.
 	Bound float64
-	// Spread is the standard deviation of the count of a cell between several files of rows, as the root mean square over
-	// the cells; 0 if there is one file.
+	// Spread is the standard deviation of the count of a cell between several files of rows, as the root mean square
+	// over the cells; 0 if there is one file.
 	Spread float64
 }
 

@@ -55,8 +55,8 @@ type fewDraws struct {
 }
 
 const (
-	// mostSpread bounds the outcomes of a draw that are tabulated, on either side of 0, and spreadBeyond the probability
-	// of those on each side that are left out.
+	// mostSpread bounds the outcomes of a draw that are tabulated, on either side of 0, and spreadBeyond the
+	// probability of those on each side that are left out.
 	mostSpread   = 1 << 14
 	spreadBeyond = 1e-10
 	// leastResolved is the least margin as a share of the smallest weight: more than the rounding of figures.

@@ -289,8 +289,8 @@ func (n *numbers) quantileFigure(f plan.Figure) (func(cell int) Figure, error) {
 	}, nil
 }
 
-// momentsLaw gives a figure of one cell from its noisy count and the noisy sums of its values and of their squares about
-// the middle of their range.
+// momentsLaw gives a figure of one cell from its noisy count and the noisy sums of its values and of their squares
+// about the middle of their range.
 type momentsLaw interface {
 	Figure(count, sum, squares float64) Figure
 }

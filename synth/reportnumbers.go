@@ -37,9 +37,10 @@ func newReportNumber(values []float64, law local.Weighted, supports []int64) rep
 
 // reportNumbers returns the figures of a table of reports, whose estimated counts are given, in the plan's order.
 //
-// Guarantee: over the devices' rounding, their randomisation, and which respondents drew the question, the estimate of a
-// sum is unbiased. Intervals take the error of a sum of numbers, or of their differences from a mean, for normal, with
-// the variance of [local.Weighted.Deviation] at the estimated numbers of respondents. Theorem: docs/proofs/local.md.
+// Guarantee: over the devices' rounding, their randomisation, and which respondents drew the question, the estimate of
+// a sum is unbiased. Intervals take the error of a sum of numbers, or of their differences from a mean, for normal,
+// with the variance of [local.Weighted.Deviation] at the estimated numbers of respondents. Theorem:
+// docs/proofs/local.md.
 func reportNumbers(p *plan.Plan, t plan.Table, m measured.Measured, respondents int64, counts *array.Float64) []Number {
 	question, _ := m.Measurement.Reports()
 	if question.Of == "" {

@@ -67,9 +67,9 @@ func (c numberCase) answerOf(i int) (group int, x float64) {
 }
 
 // TestIntervalsOfNumbersCover draws 20 000 collections of each case. The intervals of sums and means cover in at least
-// 95 % of them (where a mean has none, nothing is claimed), less 6.1 standard errors of the simulation: by chance it fails in one of 10^9 runs; intervals that are
-// a tenth shorter cover 92 %, and pass in fewer than one of 10^9. The estimates of sums have the mean of the true ones
-// within 6.1 standard errors.
+// 95 % of them (where a mean has none, nothing is claimed), less 6.1 standard errors of the simulation: by chance it
+// fails in one of 10^9 runs; intervals that are a tenth shorter cover 92 %, and pass in fewer than one of 10^9. The
+// estimates of sums have the mean of the true ones within 6.1 standard errors.
 func TestIntervalsOfNumbersCover(t *testing.T) {
 	testkit.SkipPassed(t)
 	const runs, respondents, sigmas = 20_000, 360, 6.1

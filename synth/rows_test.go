@@ -227,8 +227,8 @@ func TestApportion(t *testing.T) {
 			t.Errorf("weight %v got %v in the mean, expected %v", w, sums[i]/20000, w/10*n)
 		}
 	}
-	// Of four equal parts of a half, any two can be rounded up together: each of 6 pairs has 1/6 of 6,000 draws, and none
-	// has fewer than 500 except with a probability of 10⁻⁷⁰.
+	// Of four equal parts of a half, any two can be rounded up together: each of 6 pairs has 1/6 of 6,000 draws, and
+	// none has fewer than 500 except with a probability of 10⁻⁷⁰.
 	together := map[[2]int]int{}
 	for range 6000 {
 		together[[2]int(positiveIndexes(toFloats(apportion([]float64{1, 1, 1, 1}, 2, r))))]++

@@ -12,8 +12,8 @@ import (
 // none.
 type Sampling struct {
 	each float64 // number of rows that a counted row stands for
-	// varianceRatio bounds the variance of a scaled count of n rows over n: rows·(1−q)/q, for at most that many rows of a
-	// unit in one cell.
+	// varianceRatio bounds the variance of a scaled count of n rows over n: rows·(1−q)/q, for at most that many rows
+	// of a unit in one cell.
 	varianceRatio float64
 	z             float64 // quantile of a two-sided normal interval at the confidence
 }

@@ -145,8 +145,8 @@ func (e setEstimate) countRows(codes [][]uint32) []float64 {
 type rowLaw interface {
 	// drawRows draws n rows, by column.
 	drawRows(ctx context.Context, n int, r *stream) [][]uint32
-	// visitMarginals calls found with the index of each estimate and the counts that the model expects of its cells. found
-	// is called by two goroutines, in any order.
+	// visitMarginals calls found with the index of each estimate and the counts that the model expects of its cells.
+	// found is called by two goroutines, in any order.
 	visitMarginals(ctx context.Context, of []setEstimate, found func(i int, counts []float64))
 }
 

@@ -11,10 +11,10 @@ import (
 // Result is a δ and a bound on its distance from the exact δ.
 type Result struct {
 	Delta float64
-	// Error is absolute. The error of the step of the trapezoid rule and of terms left out of a sum is a bound, with one
-	// exception: steps whose losses lie on no common lattice of a manageable size, have no density and have too many
-	// values to list. For these the end of the contour is estimated from what precedes it. The rounding error is an
-	// estimate, on the safe side.
+	// Error is absolute. The error of the step of the trapezoid rule and of terms left out of a sum is a bound, with
+	// one exception: steps whose losses lie on no common lattice of a manageable size, have no density and have too
+	// many values to list. For these the end of the contour is estimated from what precedes it. The rounding error is
+	// an estimate, on the safe side.
 	Error float64
 }
 

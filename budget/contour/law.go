@@ -17,8 +17,8 @@ type law interface {
 	latticeSpacing() *big.Rat
 	// maxLoss returns the largest loss, nil if there is none.
 	maxLoss() *big.Rat
-	// logMGF returns log(M(z)·e^(−zo)) at z = c+it, up to a multiple of 2πi, for c > −½ and, if there is a lattice, |t| ≤
-	// π/h. (The function has the period 2π/h in t.)
+	// logMGF returns log(M(z)·e^(−zo)) at z = c+it, up to a multiple of 2πi, for c > −½ and, if there is a lattice,
+	// |t| ≤ π/h. (The function has the period 2π/h in t.)
 	logMGF(c, t float64) complex128
 	// damping returns |M(c+it)/M(c)|², or an upper bound of it, at less cost than logMGF; axis is logMGF(c, 0).
 	damping(c, t, axis float64) float64
@@ -31,7 +31,8 @@ type law interface {
 type noiseLaw struct {
 	// byL1 reports that, of all shifts within the sensitivities, one coordinate of the whole L1 loses most.
 	byL1 bool
-	// loss returns the law of the loss of noise with a parameter against a shift, and a name that only equal laws share.
+	// loss returns the law of the loss of noise with a parameter against a shift, and a name that only equal laws
+	// share.
 	loss func(parameter *big.Rat, shift int64) (law, string)
 }
 

@@ -264,8 +264,8 @@ func (f *file) update(ctx context.Context, change func(*book) ([]line, error)) (
 		if ws, err = applyChange(b, change, func(l line) error { return f.insertLine(ctx, c, l) }); err != nil {
 			return err
 		}
-		// Write something even if no entry is new: this syncs the log, with an entry of a process that was killed before it
-		// synced, before a receipt is given for that entry.
+		// Write something even if no entry is new: this syncs the log, with an entry of a process that was killed
+		// before it synced, before a receipt is given for that entry.
 		if _, err := c.ExecContext(ctx, "UPDATE ledger SET updates = updates + 1"); err != nil {
 			return f.explain(err)
 		}

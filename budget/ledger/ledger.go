@@ -38,14 +38,14 @@ type store interface {
 
 // OpenOptions say how a ledger is opened.
 type OpenOptions struct {
-	// Office is the key that signs the entries. A new ledger opened with a key is signed from its first entry on, and can
-	// be written with this key alone. A ledger that was begun without a key stays unsigned, and cannot be written if a key
-	// is given: somebody may have put it in the place of a signed one.
+	// Office is the key that signs the entries. A new ledger opened with a key is signed from its first entry on, and
+	// can be written with this key alone. A ledger that was begun without a key stays unsigned, and cannot be written
+	// if a key is given: somebody may have put it in the place of a signed one.
 	Office *sign.Key
 	// Trust is the public key that must sign the ledger. Without it, a ledger signed by any key, or by none, is read.
 	Trust sign.PublicKey
-	// Today is a day, YYYY-MM-DD, that a person confirms has come. Without it no entry is written that is dated more than
-	// 400 days after the last one: the clock may be wrong, and days never go back.
+	// Today is a day, YYYY-MM-DD, that a person confirms has come. Without it no entry is written that is dated more
+	// than 400 days after the last one: the clock may be wrong, and days never go back.
 	Today string
 }
 

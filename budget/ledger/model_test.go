@@ -95,7 +95,8 @@ func TestAgainstModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.store.(*file).db.Exec("PRAGMA synchronous = OFF"); err != nil { // sums, not disks, are at stake
+			// sums, not disks, are at stake
+			if _, err := l.store.(*file).db.Exec("PRAGMA synchronous = OFF"); err != nil {
 				t.Fatal(err)
 			}
 			handles[i] = l

@@ -234,8 +234,8 @@ func (p *postgres) update(ctx context.Context, change func(*book) ([]line, error
 		if ws, err = applyChange(b, change, func(l line) error { return p.insertLine(ctx, c, l) }); err != nil {
 			return err
 		}
-		// Write even if nothing is new: COMMIT then waits for the log up to here, which may hold an entry whose writer was
-		// killed while it waited for a standby.
+		// Write even if nothing is new: COMMIT then waits for the log up to here, which may hold an entry whose writer
+		// was killed while it waited for a standby.
 		return p.requireOneRow(c.Exec(ctx, "UPDATE dprelease.ledger SET written = $1", b.sequence))
 	})
 	defer ws.closeAll()

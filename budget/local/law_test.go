@@ -304,8 +304,8 @@ func TestThresholdsAreWhereTheLawPassesThem(t *testing.T) {
 	}
 }
 
-// TestFewestHoldersWhoAreDetected compares the least number of holders of whom two questions reach their thresholds with
-// the listed laws of both.
+// TestFewestHoldersWhoAreDetected compares the least number of holders of whom two questions reach their thresholds
+// with the listed laws of both.
 func TestFewestHoldersWhoAreDetected(t *testing.T) {
 	first, second := Count{mustNew(t, big.NewRat(4, 1), 1000), 40, 25, 1},
 		Count{mustNew(t, big.NewRat(2, 1), 50), 40, 15, 1}

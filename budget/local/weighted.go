@@ -65,10 +65,10 @@ func (w Weighted) MostInfluence() float64 {
 //	N/(p−q) · √((Var s − (p−q)² B (n−1)/(N−1)) / n),
 //	B = max(0, Σ f_v a_v² − (Σ f_v a_v)² − h²/4 · Σ f_v),
 //
-// with the score s = Σ a_v over the categories v of a report. It is the standard deviation if no category is drawn. B is
-// the least that the variance of a(x) among the respondents can be, which is no part of the error as far as all of them
-// answer. With A₁ = Σ a_v, A₂ = Σ a_v², the category u, and the probabilities p₂ that a report holds u and another given
-// category and q₂ that it holds two others,
+// with the score s = Σ a_v over the categories v of a report. It is the standard deviation if no category is drawn. B
+// is the least that the variance of a(x) among the respondents can be, which is no part of the error as far as all of
+// them answer. With A₁ = Σ a_v, A₂ = Σ a_v², the category u, and the probabilities p₂ that a report holds u and
+// another given category and q₂ that it holds two others,
 //
 //	E(s | u) = q A₁ + (p−q) a_u,
 //	E(s² | u) = p a_u² + q (A₂ − a_u²) + 2 p₂ a_u (A₁ − a_u) + q₂ ((A₁ − a_u)² − A₂ + a_u²),
@@ -84,8 +84,8 @@ func (w Weighted) Deviation(parts []float64) float64 {
 	return w.DeviationAmong(parts, math.Max(0, square-float64(mean*mean)-float64(float64(w.Gap*w.Gap)/4*listed)))
 }
 
-// DeviationAmong returns the standard deviation of [Weighted.Estimate] if B, the variance of a(x) among the respondents,
-// is known.
+// DeviationAmong returns the standard deviation of [Weighted.Estimate] if B, the variance of a(x) among the
+// respondents, is known.
 func (w Weighted) DeviationAmong(parts []float64, among float64) float64 {
 	p, q := w.floats()
 	answering := float64(w.Reports-1) / math.Max(1, float64(w.Respondents-1))

@@ -204,7 +204,8 @@ func verdictOf(ctx context.Context, err error) verdict.Verdict {
 // errorText returns the text of an error for a person.
 func errorText(code int, err error) string {
 	var spent *release.Spent
-	lasting := verdict.Has[*evaluate.Noted](err) || errors.As(err, &spent) && spent.Lost // running again changes nothing
+	// running again changes nothing
+	lasting := verdict.Has[*evaluate.Noted](err) || errors.As(err, &spent) && spent.Lost
 	if (code == verdict.ExitInterrupted || code == verdict.ExitTerminated) && !lasting {
 		return "interrupted; run again and it resumes"
 	}

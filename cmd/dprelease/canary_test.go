@@ -26,7 +26,8 @@ func writeCanaries(t *testing.T, path string, rows int, damage func(row int, fie
 	t.Helper()
 	var c canaries
 	var text strings.Builder
-	text.WriteString("who,note,income,city,region\nsomebody,nothing,100000000000000,here,north\n") // and a row that counts
+	// and a row that counts
+	text.WriteString("who,note,income,city,region\nsomebody,nothing,100000000000000,here,north\n")
 	for i := range rows {
 		fields := []string{
 			fmt.Sprintf("id%014x", rand.Uint64N(1<<56)), fmt.Sprintf("note%014x", rand.Uint64N(1<<56)),

@@ -23,8 +23,8 @@ import (
 
 // This file measures tables of databases: all pairs of twelve columns, two rows a unit of five at most, so that most
 // rows are of units beyond the bound. DPRELEASE_ENGINE_ROWS is how many rows there are. By hand is SQL that is written
-// for this table alone: its values are its codes already, no contract is checked, and the rows of large units are chosen
-// by SHA-256 as we choose them.
+// for this table alone: its values are its codes already, no contract is checked, and the rows of large units are
+// chosen by SHA-256 as we choose them.
 
 // sizes are how many categories the columns have.
 var sizes = []int{2, 2, 3, 5, 7, 9, 15, 16, 42, 51, 85, 100}

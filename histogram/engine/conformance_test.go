@@ -504,8 +504,8 @@ func sentences(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// A contract that is broken is found in the database as in files, and named by the same words; one that is met gives the
-// same answers.
+// A contract that is broken is found in the database as in files, and named by the same words; one that is met gives
+// the same answers.
 func TestContractsAreThoseOfFiles(t *testing.T) {
 	c, _ := database(t, `CREATE TABLE people (id text, kind text, age integer, work text)`)
 	r := rand.New(rand.NewPCG(7, 7))

@@ -226,8 +226,8 @@ func TestPairsInDatabases(t *testing.T) {
 	}
 }
 
-// Every question that a plan may ask has in Spark the answer that it has in files, or needs rows and is refused. One job
-// has all questions.
+// Every question that a plan may ask has in Spark the answer that it has in files, or needs rows and is refused. One
+// job has all questions.
 func TestPairsInSpark(t *testing.T) {
 	spark := newSparkForAll(t)
 	dir := t.TempDir()

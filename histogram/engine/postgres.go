@@ -79,7 +79,8 @@ func (o *Opened) openPostgres(ctx context.Context, config *pgx.ConnConfig, reque
 			return err
 		}
 	}
-	if stay { // all tables were found: from here on no function, operator or table of anybody's is taken for the server's
+	// all tables were found: from here on no function, operator or table of anybody's is taken for the server's
+	if stay {
 		if _, err := c.Exec(ctx, setPostgres+"; SET LOCAL search_path = pg_catalog, pg_temp"); err != nil {
 			return explainPostgres(first, err)
 		}

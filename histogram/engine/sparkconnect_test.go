@@ -97,8 +97,8 @@ func TestSparkConnect(t *testing.T) {
 	}
 }
 
-// refusing has the program give settings to a session of a server that lets nobody set one of them, on which some are as
-// they should be already.
+// refusing has the program give settings to a session of a server that lets nobody set one of them, on which some are
+// as they should be already.
 const refusing = `import sys
 sys.path.insert(0, ".")
 import dprelease_spark
@@ -120,8 +120,8 @@ except dprelease_spark.Refused as refused:
 print(Spark.conf.all["spark.sql.session.timeZone"])
 `
 
-// A server that does not let a setting be changed, as those that others run may not, is refused by its name; one on which
-// it is as it should be is not asked to.
+// A server that does not let a setting be changed, as those that others run may not, is refused by its name; one on
+// which it is as it should be is not asked to.
 func TestSettingsThatSparkRefuses(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import pyspark").Run(); err != nil {
 		t.Skip("needs Spark for Python (PyPI: pyspark)")

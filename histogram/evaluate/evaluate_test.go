@@ -297,7 +297,8 @@ func TestMeanDeviation(t *testing.T) {
 					want += math.Abs(float64(x)-mean) * choose(marked, x) * choose(rows-marked, drawn-x) / choose(rows,
 						drawn)
 				}
-				if got := meanDeviation(rows, marked, drawn); math.Abs(got-want) > 1e-9 { // log-gammas of numbers up to 40
+				// log-gammas of numbers up to 40
+				if got := meanDeviation(rows, marked, drawn); math.Abs(got-want) > 1e-9 {
 					t.Fatalf("%d of %d rows, %d marked: %v, want %v", drawn, rows, marked, got, want)
 				}
 			}

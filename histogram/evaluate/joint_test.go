@@ -118,7 +118,8 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 	rows := Rows{Table: "persons", By: by, Codes: [][]uint32{{0, 0, 1, 0}, {1, 7, 7, 7}}, Whole: []int{0, 1}}
 	d := compared(t, p, dir, 1, Claims{Rows: []Rows{rows, {Table: "persons", By: by, Codes: rows.Codes}}})
 	j := d.Joints[0]
-	// Kinds are a 3/4 and b 1/4 of the microdata, ages 1 1/4 and 7 3/4: a 7 is 9/16 of independent rows, the others none.
+	// Kinds are a 3/4 and b 1/4 of the microdata, ages 1 1/4 and 7 3/4: a 7 is 9/16 of independent rows, the others
+	// none.
 	want := 1 - math.Pow(7.0/16, 4)
 	if j.TooLarge || j.Unique != 3 || j.Matched != 1 || !near(j.Independent, want) || d.Joints[1] != nil {
 		t.Errorf("unique %d, met %d, by independent columns %v; want 3, 1, %v", j.Unique, j.Matched, j.Independent,
@@ -211,16 +212,16 @@ func TestPropensityByHand(t *testing.T) {
 		{"nothing to tell", []int{3}, []bool{true}, map[uint64]int{0: 60, 2: 30}, map[uint64]int{0: 40, 2: 20}, 0, 1},
 		// c = 1/4: all is told, c(1 − c).
 		{"everything", []int{2}, []bool{false}, map[uint64]int{0: 90}, map[uint64]int{1: 30}, 3.0 / 16, 2},
-		// Shares .2, .8, .2 of 100 rows each, c = .4: in order three leaves, 2/3·.2² + 1/3·.4² = .08; not in order two say as
-		// much.
+		// Shares .2, .8, .2 of 100 rows each, c = .4: in order three leaves, 2/3·.2² + 1/3·.4² = .08; not in order two
+		// say as much.
 		{"in order", []int{3}, []bool{true}, map[uint64]int{0: 80, 1: 20, 2: 80}, map[uint64]int{0: 20, 1: 80, 2: 20},
 			0.08,
 			3},
 		{"in no order", []int{3}, []bool{false}, map[uint64]int{0: 80, 1: 20, 2: 80},
 			map[uint64]int{0: 20, 1: 80, 2: 20},
 			0.08, 2},
-		// Microdata have 1 1 alone, the truth all four: a column's own shares differ, and the second question is of one part.
-		// c = 1/2; 1 1 has a share of 100/125, the others none: 125/200·.3² + 75/200·.5².
+		// Microdata have 1 1 alone, the truth all four: a column's own shares differ, and the second question is of
+		// one part. c = 1/2; 1 1 has a share of 100/125, the others none: 125/200·.3² + 75/200·.5².
 		{"two questions", []int{2, 2}, []bool{true, false}, map[uint64]int{0: 25, 1: 25, 2: 25, 3: 25},
 			map[uint64]int{3: 100}, 0.15, 3},
 		// A leaf of 19 rows is too small.
@@ -322,7 +323,8 @@ func TestPoolIsBounded(t *testing.T) {
 			t.Fatalf("row %d is %d %d", row, p.codes[0][row], p.codes[1][row])
 		}
 	}
-	// Each of the two cells has half of the sample: 25 000 ± 6.2 standard deviations of 112 at most, but once in 10⁹ runs.
+	// Each of the two cells has half of the sample: 25 000 ± 6.2 standard deviations of 112 at most, but once in 10⁹
+	// runs.
 	if ones+fours != propensityRows || ones < 24_305 || ones > 25_695 || fmt.Sprint(p.sizes) != "[2 3]" {
 		t.Errorf("%d and %d rows of the truth; sizes %v", ones, fours, p.sizes)
 	}

@@ -105,8 +105,8 @@ func kendallTauB(counts []int64, first int) float64 {
 	if firstApart <= 0 || secondApart <= 0 {
 		return math.NaN()
 	}
-	// For each row, before has the counts of all earlier rows by the category of the second column: categories below its
-	// own are in the same order, and categories above it in the opposite order.
+	// For each row, before has the counts of all earlier rows by the category of the second column: categories below
+	// its own are in the same order, and categories above it in the opposite order.
 	before := make([]float64, len(columns))
 	sum := 0.0
 	for i := range first {

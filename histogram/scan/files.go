@@ -50,8 +50,8 @@ func (f Files) Count(ctx context.Context, q histogram.Questions, s *noise.RowStr
 	return answer.New(counts, false, stamp), err
 }
 
-// countRaw counts the rows of questions, of which [answerAll] makes answers. It hands each tally of a table to done when
-// the table is counted.
+// countRaw counts the rows of questions, of which [answerAll] makes answers. It hands each tally of a table to done
+// when the table is counted.
 func (f Files) countRaw(ctx context.Context, q histogram.Questions, s *noise.RowStreams,
 	done func(*tally) error) ([]answer.Answer, error) {
 	have, takes := memory.Available(f.Options.MemoryLimit), memory.Bytes(q.Plan)

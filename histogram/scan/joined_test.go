@@ -88,8 +88,8 @@ func TestJoinedColumnsAreCountedAsIfTheyWereRead(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	// Sums are about the middle of each stratum's range, 9/2 and 55/2, in halves and so that both have nearly one reach:
-	// small is multiplied by 5, as 9·5 = 45.
+	// Sums are about the middle of each stratum's range, 9/2 and 55/2, in halves and so that both have nearly one
+	// reach: small is multiplied by 5, as 9·5 = 45.
 	if got, want := fmt.Sprint(answerOf(e, "values/sizes/staff_sums")),
 		fmt.Sprint([]int64{5 * (2*(9+4) - 2*9), 0, 0, 2*(5+50) - 2*55}); got != want {
 		t.Errorf("sums: %s, want %s", got, want)

@@ -16,8 +16,8 @@ type counter struct {
 	// read adds the columns that the question reads in addition to its factors, whether or not anything in them is
 	// counted.
 	read func(t *task, what counted.Counted) error
-	// refine records in a query what it asks in addition to its factors: what a row adds, and the values that are ranked
-	// or distinguished. cells is the number of cells of the query.
+	// refine records in a query what it asks in addition to its factors: what a row adds, and the values that are
+	// ranked or distinguished. cells is the number of cells of the query.
 	refine func(t *task, q *query, what counted.Counted, cells uint64) error
 	// queue records how the query is answered.
 	queue func(t *task, q *query)

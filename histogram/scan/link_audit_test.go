@@ -152,7 +152,8 @@ func (a auditOfLinks) parentRowsFound(t *testing.T) {
 	answer := func(id string) []int64 {
 		return counts[slices.IndexFunc(a.asked[0], func(m plan.Measurement) bool { return m.ID == "microdata/"+id })]
 	}
-	if tenures := answer("households/tenure"); total(tenures) != 400 || slices.Min(tenures) < 80 { // a third have the one
+	// a third have the one
+	if tenures := answer("households/tenure"); total(tenures) != 400 || slices.Min(tenures) < 80 {
 		t.Fatalf("tenures are %v, of which both are to be there", tenures)
 	}
 	for _, column := range []string{"tenure", "area.half"} {

@@ -26,8 +26,9 @@ import (
 // closed.
 type Part struct {
 	answer.Redacted
-	shard  Shard
-	counts answer.Answers // of a part that is written: as rows were counted, before they become the answers of measurements
+	shard Shard
+	// of a part that is written: as rows were counted, before they become the answers of measurements
+	counts answer.Answers
 	tables []foundTable
 	lists  func(w io.Writer) error // writes the lists of units
 	stored *bufio.Reader           // of a part that is read: its counts, and then the lists of units
@@ -473,7 +474,8 @@ func (u *unionOfCategories) table(table *spec.Table) (*spec.Table, error) {
 	if u.tables[table.Name] == nil {
 		u.tables[table.Name] = withKeys(table, columns, func(i int) []string {
 			of := columns[i].Domain
-			texts := slices.DeleteFunc(u.values[table.Name][columns[i].Name], // a part without rows has a text in their place
+			// a part without rows has a text in their place
+			texts := slices.DeleteFunc(u.values[table.Name][columns[i].Name],
 				func(text string) bool { return !of.CanBeKey(text) })
 			slices.SortFunc(texts, of.CompareKeys)
 			return slices.Compact(texts)

@@ -33,8 +33,8 @@ type pass struct {
 	decides bool  // this pass determines whether each row counts, and records it for the expectation
 	until   int   // pieces to read, 0: all
 	before  *pass // the previous pass over the same files
-	// unannounced is set if whether there is this pass depends on the data: no step is named for it, and it looks for no
-	// breaches, which the passes before and after it find
+	// unannounced is set if whether there is this pass depends on the data: no step is named for it, and it looks for
+	// no breaches, which the passes before and after it find
 	unannounced bool
 
 	// begin is called before a row is read; rows is −1 if the number of rows is not known

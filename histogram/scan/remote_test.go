@@ -57,8 +57,8 @@ func TestSmallQuestionsShareGroups(t *testing.T) {
 	}
 }
 
-// Groups that have more rows than there are end the counting at once, and so does the end of its context: a program that
-// says it has 2^62 rows is not believed, row by row.
+// Groups that have more rows than there are end the counting at once, and so does the end of its context: a program
+// that says it has 2^62 rows is not believed, row by row.
 func TestGroupsHaveNoMoreRowsThanThereAre(t *testing.T) {
 	for _, sizes := range [][]int64{{1 << 62}, {-1}, {6, 5}, {1<<63 - 1}} {
 		f := groupFeeder{ctx: t.Context(), table: "t", most: 10}

@@ -95,7 +95,8 @@ func lost(a, b allCounts) *big.Rat {
 			d := big.NewInt(n - b.answers[i].Counts[cell])
 			l1.Add(l1, d.Abs(d))
 		}
-		all.Add(all, new(big.Rat).Quo(new(big.Rat).SetInt(l1), m.Mechanism.Parameter)) // the scale of discrete Laplace noise
+		// the scale of discrete Laplace noise
+		all.Add(all, new(big.Rat).Quo(new(big.Rat).SetInt(l1), m.Mechanism.Parameter))
 	}
 	return all
 }

@@ -18,8 +18,8 @@ import (
 type task struct {
 	table   *spec.Table
 	columns []wantedColumn // columns that the questions need
-	// shared is the number of columns, from the first, that all countings of the plan read. The rows that stay are chosen
-	// by these: to a question that reads others, equal rows are not interchangeable.
+	// shared is the number of columns, from the first, that all countings of the plan read. The rows that stay are
+	// chosen by these: to a question that reads others, equal rows are not interchangeable.
 	shared     int
 	attributes []attribute
 	clamps     []clamp     // clamps of columns whose values have ranges by stratum

@@ -36,7 +36,8 @@ type value struct {
 	square      bool
 	lightest    int64 // the weight of code 0
 
-	// beyond makes the value 1 if the code of column is not within low and high, by stratum if there are any, and else 0
+	// beyond makes the value 1 if the code of column is not within low and high, by stratum if there are any, and else
+	// 0
 	beyond    bool
 	low, high []int64
 }

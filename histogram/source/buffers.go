@@ -123,8 +123,8 @@ func (b *Buffers) visitBatch(first int64, rows int, visit func(*Batch) error) er
 type Batch struct {
 	Rows  int
 	First int64 // index of the first row within the piece
-	// Columns has an array per wanted column. Codes are a Uint8, Uint16 or Uint32 array without nulls. Values are one of
-	// the array types of [Coder.Codes].
+	// Columns has an array per wanted column. Codes are a Uint8, Uint16 or Uint32 array without nulls. Values are one
+	// of the array types of [Coder.Codes].
 	Columns []arrow.Array
 	// Largest has an upper bound of the codes of each column of codes, and 0 for each column of values.
 	Largest []uint32

@@ -52,11 +52,11 @@ func (c Column) castExpression() string {
 type Coder interface {
 	// Width returns the number of bytes of a code: 1, 2 or 4.
 	Width() int
-	// Codes writes the code of each entry of values, which fits into Width bytes, to codes of the same length. values is
-	// a String, LargeString (a UUID as its canonical text), Int64, Float64, Decimal128, Boolean, Date32 or Timestamp
-	// array in microseconds. A null has the code of null. A Coder must not retain either argument, nor a text of values.
-	// The entries need not be rows: a dictionary entry that no row refers to is coded as well, and equal rows may be
-	// coded once.
+	// Codes writes the code of each entry of values, which fits into Width bytes, to codes of the same length. values
+	// is a String, LargeString (a UUID as its canonical text), Int64, Float64, Decimal128, Boolean, Date32 or Timestamp
+	// array in microseconds. A null has the code of null. A Coder must not retain either argument, nor a text of
+	// values. The entries need not be rows: a dictionary entry that no row refers to is coded as well, and equal rows
+	// may be coded once.
 	Codes(values arrow.Array, codes []uint32)
 }
 

@@ -97,7 +97,8 @@ func runsHold(body []byte, width, n int) bool {
 			return false
 		}
 		if head&1 == 0 && (count == 0 || width%8 != 0 && body[size-1]>>(width%8) != 0) {
-			return false // an empty run, whose value decoders take for the next run, or a value wider than the bit width
+			// an empty run, whose value decoders take for the next run, or a value wider than the bit width
+			return false
 		}
 		body = body[size:]
 		total += count

@@ -21,7 +21,8 @@ type sink interface {
 	setValuePage(values encoding.Values, n int) error
 	// appendRange appends the values from..to of the page.
 	appendRange(from, to int) error
-	// appendLevels appends a row for each level: the next of the values from..to if the level is 1, and null if it is 0.
+	// appendLevels appends a row for each level: the next of the values from..to if the level is 1, and null if it is
+	// 0.
 	appendLevels(levels []byte, from, to int) error
 }
 

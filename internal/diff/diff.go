@@ -75,8 +75,9 @@ type TableDifference struct {
 	// Some reports whether a release has only some cells of the table. A cell that only one release has need not have
 	// changed.
 	Some bool `json:"some_cells,omitempty"`
-	// Figures compares the figures other than the count. If both releases come from one draw they must be equal. For two
-	// draws, and for counts of secret samples or of collected reports, it lists the cells whose intervals do not overlap.
+	// Figures compares the figures other than the count. If both releases come from one draw they must be equal. For
+	// two draws, and for counts of secret samples or of collected reports, it lists the cells whose intervals do not
+	// overlap.
 	Figures []FigureDifference `json:"figures,omitempty"`
 }
 

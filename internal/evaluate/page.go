@@ -47,8 +47,8 @@ type tableTruth struct {
 	Rows  int64  `json:"rows"` // counted in the truth: N
 	// CountsUp are the keys along which the figures, and the true ones, are cumulative.
 	CountsUp []string `json:"counts_up,omitempty"`
-	// L1OverN is the L1 error of the published figures ÷ N, and TVD half of it; absent if N is 0, for cumulative figures,
-	// which are no parts of N, and for chosen cells, which cover only a part of N.
+	// L1OverN is the L1 error of the published figures ÷ N, and TVD half of it; absent if N is 0, for cumulative
+	// figures, which are no parts of N, and for chosen cells, which cover only a part of N.
 	L1OverN *float64 `json:"l1_over_n,omitempty"`
 	TVD     *float64 `json:"total_variation_distance,omitempty"`
 	// RMSE is that of the unbiased figures; Predicted is the standard error of the noise.
@@ -58,8 +58,8 @@ type tableTruth struct {
 	// that the law of the noise predicts.
 	Coverage float64 `json:"coverage"`
 	Attained float64 `json:"coverage_predicted"`
-	// Sparse tells which cells a table of the cells above a threshold has and misses. The errors above are then those of
-	// published cells, which noise has lifted.
+	// Sparse tells which cells a table of the cells above a threshold has and misses. The errors above are then those
+	// of published cells, which noise has lifted.
 	Sparse *SparseTruth `json:"sparse,omitempty"`
 	// Top is the quality of the choice of a table's cells. The errors above are then those of the chosen cells.
 	Top *TopTruth `json:"top,omitempty"`

@@ -22,8 +22,8 @@ type microdataTruth struct {
 	Rows     int64            `json:"rows"`      // drawn
 	TrueRows int64            `json:"true_rows"` // counted
 	Sizes    []marginalsTruth `json:"marginals"`
-	// Columns are the single columns, and Pairs the pairs of columns, ordered by falling distance from the truth, of pairs
-	// that of their association.
+	// Columns are the single columns, and Pairs the pairs of columns, ordered by falling distance from the truth, of
+	// pairs that of their association.
 	Columns []columnTruth `json:"univariate"`
 	Pairs   []pairTruth   `json:"pairwise"`
 	// MeanGaps are the mean differences over the pairs, by measure.

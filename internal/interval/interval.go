@@ -18,8 +18,8 @@ const (
 	Exact Law = "exact"
 	// Bounded is the law of a weighted sum of noisy integers; it attains at least what it states, and hardly more.
 	Bounded Law = "bounded"
-	// Score is the joint law of the noise and of a sample of the units ([synth.Sampling.Interval]); it attains about what
-	// it states.
+	// Score is the joint law of the noise and of a sample of the units ([synth.Sampling.Interval]); it attains about
+	// what it states.
 	Score Law = "score"
 	// Reports is the law of counts of randomised reports ([synth.ReportSums]); it attains at least what it states, or
 	// about that where devices answer in bands.

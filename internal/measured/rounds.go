@@ -16,8 +16,8 @@ import (
 
 // Rounds are the questions of an adaptive method, with their answers.
 type Rounds struct {
-	// Classes[i] is the class of each category of the i-th column, if categories were merged before the first round; nil
-	// if no column's were.
+	// Classes[i] is the class of each category of the i-th column, if categories were merged before the first round;
+	// nil if no column's were.
 	Classes [][]int
 	All     []Round
 }

@@ -126,7 +126,8 @@ func TestQuantileHasTheExactLaw(t *testing.T) {
 		all, sum := q.weights()
 		kept := newMass()
 		for y, weight := range all {
-			// Every candidate is kept with probability 2⁴·exp(−λd) over the same integer: nothing else is asked of that.
+			// Every candidate is kept with probability 2⁴·exp(−λd) over the same integer: nothing else is asked of
+			// that.
 			p := newMass().Quo(newMass().Mul(weight, big.NewFloat(1<<depth)), newMass().SetInt(r.total.big()))
 			assertEnclosed(t, fmt.Sprintf("candidate %d of %v", y, q), trial, y, p, 1e-6)
 			kept.Add(kept, trial.mass[y])
@@ -323,7 +324,8 @@ func TestQuantileFindsPlacesBeyondMarks(t *testing.T) {
 	}
 	b := newBits(freshKey(t))
 	for i := int64(0); i < n; i++ {
-		// Of 2n values those at place i have the ranks from 2i to 2i+2. Others are a row or more away, at exp(−1000) each.
+		// Of 2n values those at place i have the ranks from 2i to 2i+2. Others are a row or more away, at exp(−1000)
+		// each.
 		y, err := Quantile(b, places, counts, 0, 3*n, 2*i+1, 2*n, 0, big.NewRat(4000, 1))
 		if err != nil || y != 3*i {
 			t.Fatalf("at %d of %d: %d, %v", 2*i+1, 2*n, y, err)

@@ -334,7 +334,8 @@ func invertEveryPrefix(t *testing.T, law countLaw, exact []*big.Float) {
 			table.fillCounts(b, out[:])
 			u := new(big.Int).SetUint64(word)
 			u.Lsh(u, 64)
-			if read := asideRead(b); read > 1 || ties[prefix] != (read == 1) { // 64 bits decide but with probability 2⁻⁵⁰
+			// 64 bits decide but with probability 2⁻⁵⁰
+			if read := asideRead(b); read > 1 || ties[prefix] != (read == 1) {
 				t.Fatalf("%v, %d bits, prefix %x: %d further words were read", law, length, prefix, read)
 			}
 			if ties[prefix] {

@@ -9,7 +9,8 @@ import (
 
 // adds says how a statistic is added up.
 type adds struct {
-	// accepts reports whether a question can ask for the statistic with this column; ofColumn is false if it names none.
+	// accepts reports whether a question can ask for the statistic with this column; ofColumn is false if it names
+	// none.
 	accepts func(column string, ofColumn bool) bool
 	// from chooses the table from which a release is read, among those that hold the question.
 	from func(c *contribution, held []matchingTable, column string) (matchingTable, error)

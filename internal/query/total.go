@@ -154,8 +154,8 @@ type contribution struct {
 type contributed struct {
 	keys  []string
 	cells int
-	// value is the count or the sum; for a mean, the sum about the centre. rests are the contributions to it, in the unit
-	// of the value.
+	// value is the count or the sum; for a mean, the sum about the centre. rests are the contributions to it, in the
+	// unit of the value.
 	value float64
 	rests []compiled.Contribution
 	// count is, for a mean, the divisor of the sum; centre and half are the middle and half the width of the column's

@@ -137,8 +137,8 @@ func TestTheBusinessSurveyRunsFromEndToEnd(t *testing.T) {
 					at++
 				}
 			}
-			// Each holds it with 95 % or more, and a sum and its mean miss together: 2A + B + C of twelve cells, where each of
-			// A, B and C is binomial, is 14 or more with a chance below 1e-6.
+			// Each holds it with 95 % or more, and a sum and its mean miss together: 2A + B + C of twelve cells, where
+			// each of A, B and C is binomial, is 14 or more with a chance below 1e-6.
 			if covered < cells-13 {
 				t.Errorf("%d of %d intervals hold the figure of the rows", covered, cells)
 			}

@@ -162,7 +162,8 @@ func (j *journal) read(text []byte) (whole int, err error) {
 		end := bytes.IndexByte(text[whole:], '\n')
 		if end < 0 {
 			if _, err := j.checkLine(text[whole : len(text)-1]); err == nil && text[len(text)-1] != 0 {
-				return 0, damagedLine(n) // a complete text, followed by something else than a line end or an unwritten zero byte
+				// a complete text, followed by something else than a line end or an unwritten zero byte
+				return 0, damagedLine(n)
 			}
 			return whole, nil // never used, as the line has no end
 		}

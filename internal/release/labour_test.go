@@ -99,8 +99,8 @@ func TestTheLabourForceSurveyRunsFromEndToEnd(t *testing.T) {
 	}
 	assertVerifies(t, r.Folder, verify.Options{})
 
-	// near checks that a figure is within six standard errors of that of the rows; a standard error is a quarter of it at
-	// most.
+	// near checks that a figure is within six standard errors of that of the rows; a standard error is a quarter of it
+	// at most.
 	near := func(path string, at int64, name string, want float64) {
 		t.Helper()
 		got := readFigure(t, filepath.Join(r.Folder, "tables", path+".parquet"), at, name)

@@ -87,8 +87,8 @@ func TestLinkedMicrodataFromEndToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		assertVerifies(t, result.Folder, verify.Options{})
-		// 600 households and 900 persons. Noise has a σ below 3 a cell here, of at most 8 in a pair: 100 are beyond what it
-		// does.
+		// 600 households and 900 persons. Noise has a σ below 3 a cell here, of at most 8 in a pair: 100 are beyond
+		// what it does.
 		households, persons, right := checkHomes(t, result.Folder)
 		if households < 500 || households > 700 || persons < 750 || persons > 1050 || right < persons*9/10 {
 			t.Errorf("%s: %d households with %d persons, of whom %d are as they are", method, households, persons,

@@ -492,7 +492,8 @@ func (r *attempt) giveUp(st *state.State, cause error) error {
 	ctx := context.Background()
 	if !r.paid && !r.prepared { // the debit may be on disk although its answer was lost: a debit cannot be cancelled
 		if err := r.ledger.Cancel(ctx, r.charge); err != nil {
-			return errors.Join(cause, err) // unknown whether there is a debit: the key stays, and the next run finds out
+			// unknown whether there is a debit: the key stays, and the next run finds out
+			return errors.Join(cause, err)
 		}
 	}
 	if !r.paid && r.charge.Commitment != "" {

@@ -94,7 +94,8 @@ func BenchmarkMicrodata(b *testing.B) {
 			text = nil
 			defer debug.SetGCPercent(debug.SetGCPercent(Garbage)) // as the command does
 			debug.FreeOSMemory()
-			_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // elsewhere than on Linux there is no peak to set back
+			// elsewhere than on Linux there is no peak to set back
+			_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 			for n := 0; b.Loop(); n++ {
 				if _, err := Run(b.Context(), p,
 					Options{Data: dir, Out: filepath.Join(dir, fmt.Sprint("out", n))}); err != nil {

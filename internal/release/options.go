@@ -36,8 +36,8 @@ type Options struct {
 	Revision  Revision  // which publication of the measurements Publish makes
 	// Holder says for which of several holders Measure measures; nil: the data are in one place.
 	Holder *Holder
-	// FromShards is a folder with what other machines have counted of a plan that was prepared for them; empty: the tables
-	// are counted here
+	// FromShards is a folder with what other machines have counted of a plan that was prepared for them; empty: the
+	// tables are counted here
 	FromShards string
 	// FromSpark is a folder with what Spark has counted of a plan that was prepared for it; empty: nothing was
 	FromSpark string

@@ -143,7 +143,8 @@ func TestQuantilesOfRowsApartAreMissedAsOftenAsStated(t *testing.T) {
 					t.Errorf("%s: %.4f of %d intervals hold", key[0], f.covered(), f.n)
 				}
 				if s.read != "" {
-					// Either side misses where normal noise is below −1.96/2 of its deviations; noise of integers has steps.
+					// Either side misses where normal noise is below −1.96/2 of its deviations; noise of integers has
+					// steps.
 					findMissed(t, "noise of bins twice as large, "+key[0], noisier[key], 1-2*0.163+0.06)
 					findMissed(t, "bins one off, "+key[0], shifted[key], 0.5)
 

@@ -109,8 +109,8 @@ func TestNoValueStopsATotalRelease(t *testing.T) {
 				t.Errorf("%s, %s, %s: %v", format, neighbours, c.name, err)
 				continue
 			}
-			// An id that is a text is one unit, of which two rows count. A long text is null, and its row left out, but where
-			// nothing reads it.
+			// An id that is a text is one unit, of which two rows count. A long text is null, and its row left out,
+			// but where nothing reads it.
 			want := map[string]float64{"a": 40 + copies, "b": 40}
 			if !c.longID {
 				want["a"] += 2

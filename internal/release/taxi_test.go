@@ -187,8 +187,8 @@ func TestTaxiExample(t *testing.T) {
 		n := pairs[row[0]+" "+row[1]]
 		count, _ := strconv.Atoi(row[2])
 		se, _ := strconv.ParseFloat(row[3], 64)
-		// 700 trips is thrice what the plan says none of ten falls short by with a chance of 95 %, and the chance of more
-		// falls exponentially: an honest release fails once in 10⁴.
+		// 700 trips is thrice what the plan says none of ten falls short by with a chance of 95 %, and the chance of
+		// more falls exponentially: an honest release fails once in 10⁴.
 		if n < largest[9]-700 || math.Abs(float64(count-n)) > 8*se {
 			t.Errorf("%v has %d trips", row, n)
 		}

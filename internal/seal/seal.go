@@ -2,8 +2,8 @@
 // private key opens (HPKE, RFC 9180, with X25519, HKDF-SHA256 and AES-256-GCM).
 //
 // It owns these keys, in files as package keyfile has them, and the form of sealed bytes. It knows nothing of what is
-// sealed. A seal does not show who made it: whoever opens must know from elsewhere whose bytes they are, or bind them to
-// a secret that only the right ones know.
+// sealed. A seal does not show who made it: whoever opens must know from elsewhere whose bytes they are, or bind them
+// to a secret that only the right ones know.
 package seal
 
 import (
@@ -154,8 +154,8 @@ type Writer struct {
 	count  int64
 }
 
-// NewWriter returns a writer that seals to the holder of a key, and only for somebody who knows what the bytes are bound
-// to. Errors are those of w.
+// NewWriter returns a writer that seals to the holder of a key, and only for somebody who knows what the bytes are
+// bound to. Errors are those of w.
 func NewWriter(w io.Writer, to PublicKey, bound []byte) (*Writer, error) {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimPrefix(to.text, textPrefix))
 	if err != nil {
@@ -232,8 +232,8 @@ type reader struct {
 	ended     bool
 }
 
-// NewReader returns a reader of what was sealed to a key and bound to something. Errors, also those of reading: ErrOpen,
-// and those of r. What is read before an error is as it was sealed; only [io.EOF] shows that it is whole.
+// NewReader returns a reader of what was sealed to a key and bound to something. Errors, also those of reading:
+// ErrOpen, and those of r. What is read before an error is as it was sealed; only [io.EOF] shows that it is whole.
 func NewReader(r io.Reader, key Key, bound []byte) (io.Reader, error) {
 	from := bufio.NewReader(r)
 	encapsulated := make([]byte, 32)

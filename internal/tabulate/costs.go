@@ -57,8 +57,8 @@ func updateCost(cells float64, columns int) float64 {
 }
 
 const (
-	// Between leastBlock and mostBlock rows are counted at a time: enough to make it worthwhile to bring a base into the
-	// cache, blockRows for each of its bytes.
+	// Between leastBlock and mostBlock rows are counted at a time: enough to make it worthwhile to bring a base into
+	// the cache, blockRows for each of its bytes.
 	leastBlock = 64 << 10
 	mostBlock  = 1 << 20
 	blockRows  = 1.25

@@ -19,8 +19,8 @@ type Choice struct {
 	// Rank is the number of the choice that found the cell, from 1 on; 0 for a selected group, which has no order.
 	Rank int64 `json:"place,omitempty"`
 	Of   int64 `json:"of"` // number of cells in the table
-	// Select is the mechanism that made each choice or selected each group, and Times is how often it is charged. Select
-	// is nil if the noisy number itself decides.
+	// Select is the mechanism that made each choice or selected each group, and Times is how often it is charged.
+	// Select is nil if the noisy number itself decides.
 	Select *budget.Mechanism `json:"select,omitempty"`
 	Times  int64             `json:"times,omitempty"`
 	Says   string            `json:"says"` // guarantee of the choice or the selection

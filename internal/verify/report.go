@@ -19,7 +19,8 @@ import (
 	"github.com/dprelease/dprelease/report"
 )
 
-// checkReport compares the guarantee in the report with that of the plan as it was measured: holders may have withdrawn.
+// checkReport compares the guarantee in the report with that of the plan as it was measured: holders may have
+// withdrawn.
 func (v *verifier) checkReport(context.Context) (string, error) {
 	text, err := v.readListed(published.ReportFile)
 	if err != nil {

@@ -25,8 +25,8 @@ type DifferenceBound struct {
 
 const (
 	// mostPairs and mostWeights bound the pairs of cells whose laws are worked out, and the weights that this takes.
-	// mostOfLevels allows more pairs for a table of one column that shows its cells, because many of these pairs share a
-	// law unless the column has ranges.
+	// mostOfLevels allows more pairs for a table of one column that shows its cells, because many of these pairs share
+	// a law unless the column has ranges.
 	mostPairs, mostOfLevels = 1 << 8, 1 << 13
 	mostWeights             = 1 << 22
 )

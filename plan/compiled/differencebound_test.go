@@ -16,8 +16,8 @@ import (
 // pairs, the margin is at least that, and at most what two cells with perfectly opposite noise need.
 func TestCellsAreDrivenApartAsTheirCovarianceSays(t *testing.T) {
 	const z, z2 = 1.959964, 2.241403 // of 5% and of 2.5% on two sides
-	// u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is beyond u
-	// with that chance
+	// u/2 where (1 + u/2)e^(−u) = 5%: the difference of two Laplace draws of scale 1 has the deviation 2, and is
+	// beyond u with that chance
 	const laplace = 2.05667
 	exact, bounded := 0, 0
 	for _, c := range []struct{ budget, marginals string }{

@@ -36,7 +36,8 @@ type Traits struct {
 	// AnyFactor reports whether factors may be residuals or ranges, and NoFactor whether there may be none; otherwise
 	// factors are of categories.
 	AnyFactor, NoFactor bool
-	// OwnBound reports whether the kind itself bounds what a unit contributes, so that there is no other bound per unit.
+	// OwnBound reports whether the kind itself bounds what a unit contributes, so that there is no other bound per
+	// unit.
 	OwnBound bool
 	// AsRows reports whether rows count as 1 each: tables can share a measurement, and other values of a column move a
 	// unit's rows from cell to cell.

@@ -17,8 +17,8 @@ type Quantiles struct {
 	At     []string `json:"at"` // exact fractions
 	Weight bool     `json:"weight,omitempty"`
 	// Shift, if not 0, says that each share has three answers: its own, and the two ends of its interval. One end is
-	// drawn for a rank that is Shift parts of 1/D row lower, with Beyond more candidates before the first, the other for
-	// one that is as much higher, with as many more after the last, where D is the least common denominator of all
+	// drawn for a rank that is Shift parts of 1/D row lower, with Beyond more candidates before the first, the other
+	// for one that is as much higher, with as many more after the last, where D is the least common denominator of all
 	// shares. Values beyond the range are then clamped to its end ([budget.Mechanism.QuantileInterval]).
 	Shift  int64 `json:"shift,omitempty"`
 	Beyond int64 `json:"beyond,omitempty"`

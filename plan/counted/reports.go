@@ -20,10 +20,10 @@ type Reports struct {
 	Categories int64 `json:"categories"`
 	Support    int64 `json:"support"`
 	Keep       int64 `json:"keep"`
-	// Of is the column whose numbers are asked for, in each cell, "" for none, and Points how many evenly spread points of
-	// its range, the ends among them, there are: a device rounds a number to one of the two points next to it, at random,
-	// so that the mean is the number. A category of the randomiser is a cell with a point, the points of a cell next to
-	// one another.
+	// Of is the column whose numbers are asked for, in each cell, "" for none, and Points how many evenly spread
+	// points of its range, the ends among them, there are: a device rounds a number to one of the two points next to
+	// it, at random, so that the mean is the number. A category of the randomiser is a cell with a point, the points
+	// of a cell next to one another.
 	Of     string `json:"of,omitempty"`
 	Points int64  `json:"points,omitempty"`
 	// Chance is the probability, in units of 2^−48, with which a device draws this question as the one that it answers;

@@ -45,7 +45,8 @@ func Questions(p *plan.Plan) []Question {
 		}
 		q.Influence = InfluenceOnCount(p, p.Tables[i], q.Reports, 1/q.Share)
 		epsilon, _ := p.Release().Collection.Epsilon.Float64()
-		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon // Laplace noise for an equal share of ε, scale 2/ε′
+		// Laplace noise for an equal share of ε, scale 2/ε′
+		q.Central = float64(math.Sqrt2*2*float64(len(all))) / epsilon
 		all[i] = q
 	}
 	return all
@@ -175,8 +176,8 @@ func (q Question) influenceOn(f plan.Figure, rows *spec.Table, respondents int64
 	return most / float64(f.Quality.Rows)
 }
 
-// centralError is the standard error of a sum or a mean of numbers in a cell of average size if a trusted office had the
-// answers, by Laplace noise for an equal share of ε.
+// centralError is the standard error of a sum or a mean of numbers in a cell of average size if a trusted office had
+// the answers, by Laplace noise for an equal share of ε.
 func (q Question) centralError(f plan.Figure, rows *spec.Table) float64 {
 	l := rows.Column(q.Of).Lattice
 	step, _ := l.Step.Float64()

@@ -122,8 +122,8 @@ func TestAIMIsToldInWords(t *testing.T) {
 	for _, one := range slices.Concat(l.Tables, l.Attributes) {
 		losses[one.Of] = one.Rho
 	}
-	// The columns have 1/20 each, the block 3/5; a change of a column's values moves two cells of its own, by √2, and what
-	// the rounds say as a removal and an addition do, 4·3/5. No table has the third column, of one category.
+	// The columns have 1/20 each, the block 3/5; a change of a column's values moves two cells of its own, by √2, and
+	// what the rounds say as a removal and an addition do, 4·3/5. No table has the third column, of one category.
 	plantest.AssertNear(t, "microdata/t", losses["microdata/t"], 0.75)
 	plantest.AssertNear(t, "one", losses["one"], 4*0.6)
 }
@@ -151,8 +151,8 @@ func TestMicrodataThatNoiseHides(t *testing.T) {
 		if from := describe.VisibleFrom(p, 0); from != want {
 			t.Errorf("%s: an average category is seen from %d rows on, not %d", method, from, want)
 		}
-		// A pair of 2 × 10 cells: by mst a sixth of 1/2000 for it, by aim 9/10 of four fifths, but for what the first round's
-		// choice takes.
+		// A pair of 2 × 10 cells: by mst a sixth of 1/2000 for it, by aim 9/10 of four fifths, but for what the first
+		// round's choice takes.
 		want = map[string]int64{"mst": 1550, "aim": 708}[method]
 		if from := describe.TogetherFrom(p, 0); from < want || from > want+38 {
 			t.Errorf("%s: an average cell is seen from %d rows on, not %d", method, from, want)

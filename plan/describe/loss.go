@@ -319,7 +319,8 @@ func Attributes(p *plan.Plan) []string {
 	}
 	for _, e := range p.Release().Impossible {
 		for _, c := range e.Where {
-			read := attributes.Counted(p.Release().Table(e.Table), c.Attribute).Column // what decides it, where it is derived
+			// what decides it, where it is derived
+			read := attributes.Counted(p.Release().Table(e.Table), c.Attribute).Column
 			if e.Drop && isMeasured(p, e.Table) && !slices.Contains(columns, read) {
 				columns = append(columns, read)
 			}

@@ -32,9 +32,9 @@ func TestLossOfTablesAndAttributes(t *testing.T) {
 		t.Fatalf("loss: %+v", l)
 	}
 	// Residuals: on the total, sex, age and both one row has the squares p = 1, 2, 90, 180, and their noise the weights
-	// v = 1/2 + 1/20, half of that, 0.045, 0.0225, so that their parts √(p·v) of ρ are as 0.7416, 0.7416, 2.0125, 2.0125.
-	// x is of the first two. Another sex moves the integers of its residual by (2, −2), 8 for 2; another age by 10 and
-	// −10, 200 for 90; both together by the product with the other factor.
+	// v = 1/2 + 1/20, half of that, 0.045, 0.0225, so that their parts √(p·v) of ρ are as 0.7416, 0.7416, 2.0125,
+	// 2.0125. x is of the first two. Another sex moves the integers of its residual by (2, −2), 8 for 2; another age
+	// by 10 and −10, 200 for 90; both together by the product with the other factor.
 	const small, large = 0.7416198 / 5.5081602, 2.0124612 / 5.5081602
 	for i, c := range []struct {
 		got  string

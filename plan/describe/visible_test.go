@@ -44,9 +44,9 @@ synthetic: {t: {method: mst}}
 		}
 		return about
 	}
-	// A third of ρ is for three columns: each has σ² = 1/(2ρ/9) = 450. A third is for two rounds: each has 1/(2ρ/6) = 300.
-	// Noise hides an average category below 3σ rows in each of two, and an average cell of the six of mode and day below σ
-	// in each.
+	// A third of ρ is for three columns: each has σ² = 1/(2ρ/9) = 450. A third is for two rounds: each has 1/(2ρ/6) =
+	// 300. Noise hides an average category below 3σ rows in each of two, and an average cell of the six of mode and
+	// day below σ in each.
 	least, together := int64(math.Ceil(3*math.Sqrt(450)*2)), int64(math.Ceil(6*math.Sqrt(300)))
 	without := told(text)
 	if len(without) != 1 || !strings.Contains(without[0], "expect: {rows: [AT_LEAST, AT_MOST]}") {

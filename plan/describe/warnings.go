@@ -27,11 +27,11 @@ const (
 	largeBytes = int64(4) << 30
 	// bytesPerValue is the memory of a value of microdata while it is published.
 	bytesPerValue = 16
-	// weakEpsilon is the ε from which a promise means little: at ε = 10 somebody who knows everything else guesses right
-	// 99.995 % of the time.
+	// weakEpsilon is the ε from which a promise means little: at ε = 10 somebody who knows everything else guesses
+	// right 99.995 % of the time.
 	weakEpsilon = 10
-	// weakDelta is the δ from which the probability that the promise fails is no longer far below one over the number of
-	// units of most releases.
+	// weakDelta is the δ from which the probability that the promise fails is no longer far below one over the number
+	// of units of most releases.
 	weakDelta = 1e-6
 )
 
@@ -307,8 +307,8 @@ func manyHelp(l *language.Language, tables []plan.Table) string {
 }
 
 const (
-	// fewEmptyCells is the mean number of cells without a row that a sparse table publishes with a threshold that the plan
-	// proposes.
+	// fewEmptyCells is the mean number of cells without a row that a sparse table publishes with a threshold that the
+	// plan proposes.
 	fewEmptyCells = 1.0
 	// manyEmptyCells is the fraction of the cells without a row that may be published before the plan warns: with more,
 	// the threshold leaves hardly anything out.

@@ -35,8 +35,8 @@ type Table struct {
 type Step struct {
 	Margin Margin
 	Table  int // index in Tables; −1 if no table has the margin
-	// Fixed are margins that are already fixed, each a margin of an earlier step, in an order in which two at a time can
-	// be joined: what one shares with those before is within a single one of them.
+	// Fixed are margins that are already fixed, each a margin of an earlier step, in an order in which two at a time
+	// can be joined: what one shares with those before is within a single one of them.
 	Fixed []FixedMargin
 	// Impossible reports whether some of its cells are exact zeros. Such a step has one fixed margin.
 	Impossible bool

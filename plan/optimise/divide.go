@@ -29,8 +29,8 @@ type Blueprint struct {
 	// RhoConversionOnly takes the size of a budget of ε and δ from the conversion of ρ alone, for Gaussian noise. It
 	// serves what must be known before the measurements are.
 	RhoConversionOnly bool
-	// RoughCompositions finds the size of a budget of ε and δ by rough compositions. It serves figures that are shown and
-	// not spent.
+	// RoughCompositions finds the size of a budget of ε and δ by rough compositions. It serves figures that are shown
+	// and not spent.
 	RoughCompositions bool
 	// capFactors are the factors by which the caps of tables are lowered, because the variance of noise on integers is
 	// not exactly the predicted one. levelled are the leaves whose tables all have an equal share, because nothing else
@@ -88,8 +88,8 @@ type Division struct {
 	errors        []float64 // of each leaf, by the objective; 0 if targets decide
 	Error         float64   // of all
 	epsilon       float64   // at the budget's δ, if targets decide everything
-	// isRough reports whether the size of the budget was found roughly, which was enough to see that another division is
-	// better.
+	// isRough reports whether the size of the budget was found roughly, which was enough to see that another division
+	// is better.
 	isRough bool
 }
 

@@ -31,8 +31,8 @@ const many = 1 << 30
 const mostPoints = 64
 
 // numberReports returns the reports of a question for the numbers of a column in each of so many cells. It has as many
-// points as make the largest error of a mean least, in a cell of average size, where all respondents answer. With two points and one cell it is the mechanism of one bit, which is best
-// for a small ε.
+// points as make the largest error of a mean least, in a cell of average size, where all respondents answer. With two
+// points and one cell it is the mechanism of one bit, which is best for a small ε.
 // Source: Duchi, Jordan & Wainwright 2018, Minimax optimal procedures for locally private estimation, section 4.2.
 func numberReports(epsilon *big.Rat, column *spec.Column, cells int64) (best counted.Reports, err error) {
 	least := math.Inf(1)
@@ -138,8 +138,8 @@ func (q inquiry) meanError(respondents int64) float64 {
 	return q.numberCell(unitRange(q.reports.Points), respondents).worstMean()
 }
 
-// setQuality sets the accuracy of the figures of a question for numbers, for a cell of average size and the numbers with
-// the largest error.
+// setQuality sets the accuracy of the figures of a question for numbers, for a cell of average size and the numbers
+// with the largest error.
 func (q inquiry) setQuality(figures []plan.Figure, column *spec.Column, respondents int64) {
 	cell := q.numberCell(q.reports.PointValues(column.Lattice), respondents)
 	for i := range figures {

@@ -47,8 +47,8 @@ func (q *inquiry) searchTexts(f selection.Texts, respondents int64) {
 	}
 }
 
-// prefixesOf returns the questions for first characters of texts of so many: they ask for as many at first, and more each
-// time, as leave no more texts to try than the limit.
+// prefixesOf returns the questions for first characters of texts of so many: they ask for as many at first, and more
+// each time, as leave no more texts to try than the limit.
 func prefixesOf(f selection.Texts, length int64, limit float64) (all []counted.Prefix) {
 	letters := float64(len([]rune(f.Alphabet)))
 	for asked, from := int64(0), 1.; asked < length; from = float64(f.Followed) {
@@ -64,8 +64,8 @@ func prefixesOf(f selection.Texts, length int64, limit float64) (all []counted.P
 	return all
 }
 
-// sharesOf returns the shares, of those who are asked a question, who are asked for prefixes of these lengths: such that
-// a text has the same chance to pass each, in proportion to the squared number of deviations that this takes.
+// sharesOf returns the shares, of those who are asked a question, who are asked for prefixes of these lengths: such
+// that a text has the same chance to pass each, in proportion to the squared number of deviations that this takes.
 func sharesOf(f selection.Texts, lengths []int64) []float64 {
 	shares, squares := make([]float64, len(lengths)), 0.0
 	for i, tried := range f.Tried(lengths) {

@@ -244,7 +244,8 @@ func TestNoiseIsAsAsked(t *testing.T) {
 			}
 			worst, path := plantest.WorstRatio(t, p,
 				func(table plan.Table) float64 { return max(1, shown[c.name][table.Marginal]) })
-			if worst > 1.001 && c.name != "sums and means" && c.name != "quantiles" { // whose parts have a share of the leaf too
+			// whose parts have a share of the leaf too
+			if worst > 1.001 && c.name != "sums and means" && c.name != "quantiles" {
 				t.Errorf("%s, noise %s: %s has %v times the error of an equal share", c.name, law.Requested, path,
 					worst)
 			}

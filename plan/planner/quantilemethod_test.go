@@ -64,8 +64,8 @@ func TestQuantilesOfFewValuesAreReadFromCounts(t *testing.T) {
 				"drawn instead, quantiles would be within ±") {
 		t.Errorf("the page does not say how quantiles are found:\n%s", &page)
 	}
-	// That of 10 % has 0.81 of the noise of the bins up to its own, and 0.01 of that of the others: on the mean over the 8
-	// that it is worked out for, of 1, 3, 6, 9, 11, 14, 17 and 19 bins.
+	// That of 10 % has 0.81 of the noise of the bins up to its own, and 0.01 of that of the others: on the mean over
+	// the 8 that it is worked out for, of 1, 3, 6, 9, 11, 14, 17 and 19 bins.
 	sum := 0.
 	for _, upTo := range []float64{1, 3, 6, 9, 11, 14, 17, 19} {
 		sum += (0.81*upTo + 0.01*(21-upTo)) / 8

@@ -60,7 +60,8 @@ func judgeSparse(s *selection.AboveFacts, noise budget.Mechanism, t *workload.Ta
 // missedSizes returns the probabilities with which cells are not published: for the smallest size above the
 // threshold, and for those that are large enough for some probabilities.
 func missedSizes(s *selection.AboveFacts, noise budget.Mechanism) []selection.Missed {
-	chance := func(rows int64) float64 { return noise.Above(rows - s.Above - 1) } // P(X ≤ Above − rows), for rows > Above
+	// P(X ≤ Above − rows), for rows > Above
+	chance := func(rows int64) float64 { return noise.Above(rows - s.Above - 1) }
 	rows := []int64{s.Above + 1}
 	for _, most := range missedBy {
 		if n := s.Above + 1 + noise.LeastAbove(most); n > rows[len(rows)-1] {

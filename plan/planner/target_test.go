@@ -209,8 +209,8 @@ func TestRelativeTargets(t *testing.T) {
 	}
 }
 
-// Targets of several holders whose noise is Skellam noise: the cost of a table is that of the shifts of a replaced unit,
-// for which its noise is made.
+// Targets of several holders whose noise is Skellam noise: the cost of a table is that of the shifts of a replaced
+// unit, for which its noise is made.
 func TestTargetsOfSkellamNoise(t *testing.T) {
 	for _, rows := range []int{3, 20} {
 		p := planOfSkellamTarget(t, "replace", rows, 200)

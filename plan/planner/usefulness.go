@@ -42,8 +42,8 @@ func assessTables(p *plan.Plan) {
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if !isOfNoisyRows(*t) || hasSampleError(*t) {
-			// An average cell says nothing if most cells have no rows, if the table counts something else, or if noise is only a
-			// part of its error or no part.
+			// An average cell says nothing if most cells have no rows, if the table counts something else, or if noise
+			// is only a part of its error or no part.
 			continue
 		}
 		s, cells := t.Statistics[0], compiled.CellsForAverage(p, *t)

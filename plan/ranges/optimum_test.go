@@ -13,7 +13,8 @@ func TestKnownFigures(t *testing.T) {
 	for _, c := range []struct {
 		n, kind                                 int
 		identity, binary, haar, root, best, svd float64 // 0 is not known
-		depths                                  float64 // Haar with noise of its own at every depth, the root and the total
+		// Haar with noise of its own at every depth, the root and the total
+		depths float64
 	}{
 		{100, 0, 7.106, 0, 0, 2.839, 2.2355, 2.178, 0},
 		{100, 1, 5.831, 0, 0, 2.609, 2.4925, 2.467, 0},

@@ -42,8 +42,8 @@ type Part struct {
 
 // Combination is the least-squares estimate of every residual from all sources that contribute to it.
 type Combination struct {
-	// Variances are the variances of noise on the integers of a residual that would make it as uncertain as its estimate
-	// is.
+	// Variances are the variances of noise on the integers of a residual that would make it as uncertain as its
+	// estimate is.
 	Variances []float64
 	Parts     [][]Part // by residual, weights of sum 1
 }

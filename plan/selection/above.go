@@ -40,8 +40,8 @@ type AboveFacts struct {
 	// FalseCells is an upper bound on the mean number of published cells without a row: P(X > Above) times the cells
 	// that are possible, by the law of the noise X.
 	FalseCells float64 `json:"false_cells"`
-	// Bound is the largest number of rows of a cell that is not published: a cell with more is missed with a probability
-	// of at most what the statistic's confidence leaves.
+	// Bound is the largest number of rows of a cell that is not published: a cell with more is missed with a
+	// probability of at most what the statistic's confidence leaves.
 	Bound int64 `json:"bound"`
 	// Missed are the probabilities with which cells of some numbers of rows are not published.
 	Missed []Missed `json:"missed"`

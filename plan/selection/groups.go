@@ -18,8 +18,8 @@ import (
 // Threshold) for n ≥ 1 and 0 for n = 0. With AtLeast = m it is π(n−m+1), and 0 below m.
 type Groups struct {
 	Columns []string `json:"columns"`
-	// Groups is in how many groups the units of two neighbours differ at most: those of one unit, or under replace twice
-	// as many.
+	// Groups is in how many groups the units of two neighbours differ at most: those of one unit, or under replace
+	// twice as many.
 	Groups int64 `json:"groups"`
 	// Select is what the selection costs in addition to δ: a randomized response for each of Groups groups, or noise on
 	// the units of all.

@@ -25,7 +25,8 @@ var selecting = [selection.Kinds]struct {
 	possible func(t *Table) int64
 	// describe adds to a published table what the spec says of its cells.
 	describe func(t *Table, r *spec.Release, out *plan.Table)
-	// listed reports whether the cells are listed, and some whether only some are published, by what is counted in them.
+	// listed reports whether the cells are listed, and some whether only some are published, by what is counted in
+	// them.
 	listed, some bool
 }{
 	selection.KindAll: {requestedAll, allCells, checkNothing, possibleCells, describeNothing, true, false},

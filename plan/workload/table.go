@@ -35,8 +35,8 @@ type Table struct {
 	Discovers  []*spec.Column // its columns whose categories are not listed
 	// PartOf is the table whose figures a part serves; nil for a published table.
 	PartOf *Table
-	// Counted is what is counted, PerUnit the bound on the rows of a unit, and Selection which answers are given out, as
-	// far as that is known before there is a budget.
+	// Counted is what is counted, PerUnit the bound on the rows of a unit, and Selection which answers are given out,
+	// as far as that is known before there is a budget.
 	Counted   counted.Counted
 	PerUnit   spec.PerUnit
 	Selection selection.Selection

@@ -46,7 +46,8 @@ func TestRelativeMarginIsThatOfTheCells(t *testing.T) {
 			}
 			return
 		}
-		// By definition the nearest-rank quantile is the least ratio that at least that share of the ratios does not exceed.
+		// By definition the nearest-rank quantile is the least ratio that at least that share of the ratios does not
+		// exceed.
 		for part, q := range map[float64]float64{0.1: got.Q10, 0.5: got.Q50, 0.9: got.Q90} {
 			if shareBelow(ratios, q, true) < part-1e-12 || shareBelow(ratios, q, false) >= part-1e-12 {
 				t.Fatalf("%v is not the %v quantile of %v", q, part, ratios)

@@ -22,7 +22,8 @@ func TestOddsAreUpperBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The last digit that is shown is at most a ninetieth of the part above 1: from 10 on, 10.000001 is written as 10.1.
+		// The last digit that is shown is at most a ninetieth of the part above 1: from 10 on, 10.000001 is written as
+		// 10.1.
 		if factor < grow || factor-1 > (1+1.0/90)*(grow-1)+1e-9 {
 			t.Fatalf("e^%v = %v written as %s", e, grow, o.factor)
 		}

@@ -80,8 +80,8 @@ func addUpFirst(r *report.Report, but []string) []string {
 	})
 }
 
-// cellWarning says how many single cells must not be used, which tables have the largest shares of them, and where they are listed; "" if
-// all cells may be used.
+// cellWarning says how many single cells must not be used, which tables have the largest shares of them, and where
+// they are listed; "" if all cells may be used.
 func cellWarning(r *report.Report) string {
 	in, cells, of := r.CouldBeZero()
 	if cells == 0 {

@@ -51,8 +51,8 @@ func costText(l *language.Language, s report.Statistic) string {
 // stay: the report's own sentences set commands in them.
 var markupEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "[", `\[`, "]", `\]`, "<", "&lt;")
 
-// references matches the ampersand that starts a character reference, with the rest of it. Any other ampersand stays, as
-// people read this page as it is.
+// references matches the ampersand that starts a character reference, with the rest of it. Any other ampersand stays,
+// as people read this page as it is.
 var references = regexp.MustCompile(`&(#?[0-9A-Za-z]+;)`)
 
 // edgeUnderscores matches underscores at the start or end of a word; those within a word are not markup.

@@ -47,8 +47,8 @@ func (r View) AttributeLoss() string {
 }
 
 // recordLoss bounds the loss if the whole record of a unit changes, where neighbours add or remove a unit: that is a
-// group of two, which loses twice a pure ε (Dwork and Roth 2014, theorem 2.2), and four times a ρ (Bun and Steinke 2016,
-// proposition 1.9).
+// group of two, which loses twice a pure ε (Dwork and Roth 2014, theorem 2.2), and four times a ρ (Bun and Steinke
+// 2016, proposition 1.9).
 func (r View) recordLoss() string {
 	l, whole := r.In(), r.Certificate.Loss.Whole
 	times := func(n int64, loss string) string {

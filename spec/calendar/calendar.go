@@ -48,8 +48,8 @@ func ParseTimestamp(s string) (micros int64, ok bool) {
 	case n > len(secondLayout) && (s[len(secondLayout)] != '.' || n > len(secondLayout)+len(".123456")):
 		return 0, false
 	}
-	// In a layout a blank would match any number of blanks, and time.Parse reads decimal places of seconds that the layout
-	// does not have.
+	// In a layout a blank would match any number of blanks, and time.Parse reads decimal places of seconds that the
+	// layout does not have.
 	t, err := time.Parse(secondLayout[:min(len(s), len(secondLayout))], s[:10]+"T"+s[11:])
 	return t.UnixMicro(), err == nil
 }

@@ -77,8 +77,8 @@ var errUnreadable = errors.New("yaml: it cannot be read")
 
 var (
 	syntaxLine = regexp.MustCompile(`^yaml: line ([0-9]+): `)
-	// The YAML package counts lines from 0 in messages of its parser and from 1 in messages of its scanner. These are all
-	// the messages of its parser with a line.
+	// The YAML package counts lines from 0 in messages of its parser and from 1 in messages of its scanner. These are
+	// all the messages of its parser with a line.
 	syntaxFromZero = regexp.MustCompile(`^did not find expected (',' or |node content|key|'-' indicator|<)`)
 	unknownAnchor  = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced$`)
 )

@@ -112,7 +112,8 @@ func (b *bins) edge(k int) float64 { return float64(b.cuts[k]) / float64(b.den) 
 type guess struct {
 	first, last float64 // the edges of the range
 	scale       float64 // stretches per unit
-	// upTo counts the edges in the stretches before each stretch. It is nil if cuts are even, when every stretch is a bin.
+	// upTo counts the edges in the stretches before each stretch. It is nil if cuts are even, when every stretch is a
+	// bin.
 	upTo []int32
 }
 

@@ -6,8 +6,8 @@ package domain
 type Declaration struct {
 	Type   Type
 	Domain *Domain
-	// Lattice holds the values that are added up, averaged or ranked; it is nil for a column that has none. Values beyond
-	// it are clamped for these statistics, whatever the policy for unknown values is.
+	// Lattice holds the values that are added up, averaged or ranked; it is nil for a column that has none. Values
+	// beyond it are clamped for these statistics, whatever the policy for unknown values is.
 	Lattice *Lattice
 	// Grid is the grid whose cells are the values, nil for none.
 	Grid *Grid

@@ -158,8 +158,8 @@ func (c *typeChecker) checkClamp(n *node) *Error {
 	if !isWithinRange(low) || !isWithinRange(high) {
 		return c.tooLarge(n, n.args[1])
 	}
-	// Where x has fewer places than the bounds, compileClamp first clamps it in its own places, so that scaling it cannot
-	// overflow.
+	// Where x has fewer places than the bounds, compileClamp first clamps it in its own places, so that scaling it
+	// cannot overflow.
 	n.typ.DecimalPlaces, n.typ.Low, n.typ.High = places, low.Int64(), high.Int64()
 	return nil
 }

@@ -12,9 +12,9 @@ type Type struct {
 	Kind          Kind
 	DecimalPlaces int
 	Low, High     int64
-	// areRanks reports that the values are ranks: 2⌊x·10^DecimalPlaces⌋, or 1 more where x·10^DecimalPlaces is no integer.
-	// Ranks compare with each other and with multiples of 10^-DecimalPlaces as the numbers x do; nothing else is known of
-	// x.
+	// areRanks reports that the values are ranks: 2⌊x·10^DecimalPlaces⌋, or 1 more where x·10^DecimalPlaces is no
+	// integer. Ranks compare with each other and with multiples of 10^-DecimalPlaces as the numbers x do; nothing else
+	// is known of x.
 	areRanks bool
 }
 

@@ -16,8 +16,8 @@ type function struct {
 	least, most int  // number of arguments; most 0 means any
 	odd         bool // the number of arguments is odd
 	takesMap    bool // the second argument is a map
-	// takes is the kind of every argument and gives the kind of the value, where they do not depend on each other; Unknown
-	// stands for Number.
+	// takes is the kind of every argument and gives the kind of the value, where they do not depend on each other;
+	// Unknown stands for Number.
 	takes, gives Kind
 }
 

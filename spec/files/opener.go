@@ -28,8 +28,8 @@ var (
 
 // Opener opens the public files that a spec names.
 type Opener interface {
-	// RefuseConfidential makes the opener refuse the files of confidential sources. If all is false, mistakes in the spec
-	// leave some of these files unknown, and the opener opens no file.
+	// RefuseConfidential makes the opener refuse the files of confidential sources. If all is false, mistakes in the
+	// spec leave some of these files unknown, and the opener opens no file.
 	RefuseConfidential(sources []Confidential, all bool)
 	// Text reads a text of at most `most` bytes.
 	Text(name string, most int64) (string, error)

@@ -23,8 +23,8 @@ type passes struct {
 	axes     [][]int // of each clique's table
 	sweeps   []*sweep
 	children [][]int
-	// number of terms of each clique. The views of a sweep are those of the terms, then of what is shared with each child,
-	// then of what is shared with the parent.
+	// number of terms of each clique. The views of a sweep are those of the terms, then of what is shared with each
+	// child, then of what is shared with the parent.
 	hosted  []int
 	ratio   [][]float64 // scratch, of the sizes of shared
 	message [][]float64

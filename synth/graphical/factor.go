@@ -21,7 +21,8 @@ type sweep struct {
 
 // view says how the cells of a small table correspond to those of the large one.
 type view struct {
-	// by axis: the step from the cell of one row to that of the next, when that axis advances and those after it restart
+	// by axis: the step from the cell of one row to that of the next, when that axis advances and those after it
+	// restart
 	next  []int
 	first int  // step from one index of the first axis to the next
 	along bool // each cell of a row has its own cell in the small table; otherwise a row has one cell for all

@@ -3,9 +3,9 @@
 //
 //	go run ./examples/clinic/compare FOLDER 0.25 0.5 1 2 4
 //
-// Each model predicts the stays of the next year, and its AUC is computed from these predictions. No model can do better
-// than the probabilities by which those stays were drawn, which nobody knows of real stays. The AUC in the report is what
-// the hospital learns without the next year: it comes from noisy counts of the stays that were held out.
+// Each model predicts the stays of the next year, and its AUC is computed from these predictions. No model can do
+// better than the probabilities by which those stays were drawn, which nobody knows of real stays. The AUC in the
+// report is what the hospital learns without the next year: it comes from noisy counts of the stays that were held out.
 package main
 
 import (

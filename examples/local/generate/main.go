@@ -1,5 +1,5 @@
-// Command generate writes the made-up answers of the example of a collection: 100 000 students, one a line, the same file
-// every time.
+// Command generate writes the made-up answers of the example of a collection: 100 000 students, one a line, the same
+// file every time.
 //
 //	go run ./examples/local/generate examples/local/answers.csv
 package main

@@ -8,7 +8,8 @@ import "math/bits"
 // rowBatch is rows of one batch of a table with 64-bit ids and without groups.
 type rowBatch struct {
 	firstPlace uint64 // place from which rows are counted
-	// words of the ids, by partition and in reading order; once a partition is decided, 1 for a row that stays and else 0
+	// words of the ids, by partition and in reading order; once a partition is decided, 1 for a row that stays and
+	// else 0
 	words []uint64
 	rows  []uint16 // by row, its distance from firstPlace
 	ends  []uint32 // by partition, where its rows end

@@ -128,8 +128,8 @@ func (s *Sampler) drawnByPlace(piece int, first int64) func(row int) bool {
 	return func(row int) bool { return s.isDrawn(uint64(piece)<<rowBits|uint64(first+int64(row)), 0) }
 }
 
-// drawnByID returns a function that reports whether the unit of a row is drawn. A row without an id is, or is if byPlace
-// says so. The blocks of 64-bit ids are the ids, those of others 128 bits of HMAC-SHA256.
+// drawnByID returns a function that reports whether the unit of a row is drawn. A row without an id is, or is if
+// byPlace says so. The blocks of 64-bit ids are the ids, those of others 128 bits of HMAC-SHA256.
 func (s *Sampler) drawnByID(ids arrow.Array, byPlace func(row int) bool) func(row int) bool {
 	idless := func(row int) bool { return !s.idless || byPlace(row) }
 	if words, exact := Words(ids, &s.days); exact {

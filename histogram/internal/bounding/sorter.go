@@ -363,7 +363,8 @@ func (s *sorter) capGroups(u unitRows, rows []unitRow) []unitRow {
 	}
 	stay := rows[:0]
 	for _, g := range groups {
-		stay = append(stay, s.leastRows(inGroup, g, s.caps.PerGroup)...) // never past g: later groups are not overwritten
+		// never past g: later groups are not overwritten
+		stay = append(stay, s.leastRows(inGroup, g, s.caps.PerGroup)...)
 	}
 	return stay
 }

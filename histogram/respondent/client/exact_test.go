@@ -85,7 +85,8 @@ func smallQuestions(t testing.TB) (all []client.Question) {
 			all = append(all, question(t, client.Permuted, epsilon, column("c", k)))
 		}
 	}
-	wide := question(t, client.Set, "1", column("c", 6)) // with more categories in a report than a collector would choose
+	// with more categories in a report than a collector would choose
+	wide := question(t, client.Set, "1", column("c", 6))
 	wide.Support, wide.Keep = 4, certain/20*15
 	return append(all, wide)
 }
