@@ -13,6 +13,9 @@
 //	measured, err := dprelease.Measure(ctx, p, o)
 //	…
 //	published, err := dprelease.Publish(ctx, measured.Folder, o)
+//
+// Noise is drawn by package histogram, after package internal/release has debited the ledger; package synth makes
+// estimates and intervals. CONTRIBUTING.md names the functions.
 package dprelease
 
 import (

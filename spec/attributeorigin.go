@@ -60,3 +60,22 @@ func levelOf(t *Table, a Attribute) *domain.Level {
 	level, _ := c.Domain.Level(a.Level)
 	return level
 }
+
+// levelsOf returns the levels of a column of the table, in the order of the spec, and the column itself unless a level is
+// another name for it.
+func (t *Table) levelsOf(column string) []Attribute {
+	var levels []Attribute
+	finest := Attribute{Column: column}
+	named := levelOf(t, finest) == nil
+	for _, name := range t.Column(column).Domain.LevelNames() {
+		a := Attribute{column, name}
+		if levelOf(t, a).CategoryOf == nil {
+			a, named = finest, true
+		}
+		levels = append(levels, a)
+	}
+	if !named {
+		levels = append(levels, finest)
+	}
+	return levels
+}

@@ -565,6 +565,12 @@ var errorCases = map[string][]errorCase{
 		one("threshold mistyped", "stats: [count]", "cells: {abov: 40}"),
 		one("cells as a number", "stats: [count]", "cells: 40"),
 		one("wrong inside what is not built", "stats: [count]", "bounds: {a: 1, a: 2}"),
+		one("each level of an unknown column", "stats: [count]", "each: regon"),
+		one("each level of a column without any", "stats: [count]", "each: sex"),
+		one("each level of a level", "stats: [count]", "each: region.state"),
+		{name: "each level, with a share for one of them",
+			edits: []edit{{"main: 1/2", "state: {share: 1/2, split: {heads: 1}}"},
+				{"by: [], budget: main", "by: [], each: region, budget: heads"}}},
 	},
 	"chosen": {
 		one("of no number", "[age, region.state]}", "[age, region.state], top: ten}"),

@@ -165,7 +165,9 @@ func publishShape() *shape.Shape {
 				"what they all show",
 				consistent)},
 		shape.Field{Key: "partition_by",
-			Shape: shape.Text("an attribute, such as block.state").NotBuilt("partition_by")})
+			Shape: shape.Text("an attribute, such as block.state").NotBuilt("partition_by")},
+		shape.Field{Key: "tables", Shape: shape.Dictionary("marginals with `each`, and the finest level that is published",
+			`^`+dottedSyntax+`$`, shape.Text("a level")).NotBuilt("tables")})
 }
 
 // mostWays is the largest number of columns that a round measures together.

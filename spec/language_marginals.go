@@ -41,7 +41,7 @@ func marginalShape() *shape.Shape {
 			Shape: shape.Object("{when_count_at_least: N}: the least noisy count of a group whose other statistics are shown",
 				shape.Field{Key: "when_count_at_least", Shape: shape.Whole("a whole number, 1 or more", 1, MostAbove),
 					Required: "the least noisy count of a group that is shown", Fix: "when_count_at_least: 30"})},
-		shape.Field{Key: "each", Shape: shape.Text("a column with levels").NotBuilt("each")},
+		shape.Field{Key: "each", Shape: shape.Text("a column with levels")},
 		shape.Field{Key: "cells", Shape: shape.Choice("{above: N}",
 			shape.OnMapping(shape.Object("{above: N}",
 				shape.Field{Key: "above", Shape: shape.Whole("a whole number of rows, 1 or more", 1, MostAbove),

@@ -109,7 +109,9 @@ func (r *reader) checkLeavesUsed(root document.Node) {
 	}
 	used := map[string]bool{}
 	for _, m := range r.release.Marginals {
-		used[m.Leaf] = true
+		for _, leaf := range m.PaidBy() {
+			used[leaf] = true
+		}
 	}
 	for _, s := range r.release.Synthetic {
 		used[s.Leaf] = true

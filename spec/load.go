@@ -160,5 +160,6 @@ func (r *reader) readRelease(root document.Node, params map[string]string) {
 	r.checkSample(root)
 	r.checkNeeded(root)
 	r.checkLeavesUsed(root)
+	r.checkLevelsPaid(root)
 	r.checkTotal(root)
 }

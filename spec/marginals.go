@@ -38,7 +38,11 @@ func (r *reader) readMarginal(root, n document.Node) {
 	r.readCollectedMarginal(t, &m, n)
 	r.checkHeldMarginal(&m, n)
 	m.Weight = r.readWeight(n.Get("weight"))
-	m.Leaf = r.readLeaf(n)
+	if n.Get("each").Present() && t != nil {
+		r.readEach(t, &m, n)
+	} else {
+		m.Leaf = r.readLeaf(n)
+	}
 	r.release.Marginals = append(r.release.Marginals, m)
 }
 

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"math/big"
 	"reflect"
 	"slices"
@@ -196,7 +197,10 @@ type Marginal struct {
 	// Every is nil for the single marginal over all of By. Otherwise it lists the sizes of the subsets of By, each of
 	// which is a marginal.
 	Every []int
-	// Leaf is the path of a leaf in Budget.Leaves.
+	// Each lists the levels of a column at each of which the marginal is a table, by that level and By; nil for one
+	// table.
+	Each []EachLevel
+	// Leaf is the path of a leaf in Budget.Leaves; "" if each level has a leaf of its own.
 	Leaf string
 	// Stats are the requested statistics, in spec order; Count if the spec names none.
 	Stats []Stat
@@ -222,6 +226,30 @@ type Marginal struct {
 	// selected.
 	Top int64
 }
+
+// EachLevel is a level at which a marginal with `each` is a table, and the leaf that pays for it.
+type EachLevel struct {
+	Attribute Attribute
+	Leaf      string
+}
+
+// PaidBy returns the leaves that pay for the marginal's tables.
+func (m *Marginal) PaidBy() []string {
+	if m.Each == nil {
+		return []string{m.Leaf}
+	}
+	var all []string
+	for _, l := range m.Each {
+		if !slices.Contains(all, l.Leaf) {
+			all = append(all, l.Leaf)
+		}
+	}
+	return all
+}
+
+// Name returns what tables, and a budget that is split by level first, call the level: its name, or for the finest that
+// of the column.
+func (l EachLevel) Name() string { return cmp.Or(l.Attribute.Level, l.Attribute.Column) }
 
 // Target asks that the cells of a table lie within Margin of the exact figure with probability Confidence: each cell,
 // or all cells of the table simultaneously.

@@ -45,10 +45,10 @@ func sharedSource(t testing.TB, name string) Source {
 
 func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 	want := map[string][]string{
-		"census.yaml": {
+		"census-pl94.yaml": {
 			"privacy.within: within", "tables.units.unit: unit: public",
 			"invariants.facilities: invariants of a public table",
-			"marginals.detailed.each: each", "marginals.hisp_race.each: each", "publish.partition_by: partition_by",
+			"publish.partition_by: partition_by", "publish.tables: tables",
 		},
 	}
 	for name, unbuilt := range want {
@@ -71,6 +71,14 @@ func TestSharedSpecsAreParsedAndTheirUnbuiltPartsNamed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A census whose budget has no share for four of its levels is refused, with their names.
+func TestLevelsWithoutAShareAreNamed(t *testing.T) {
+	_, err := Parse(sharedSource(t, "census.yaml"))
+	if err == nil || !strings.Contains(err.Error(), "no share is for county, tract, bg, block") {
+		t.Errorf("got %v", err)
 	}
 }
 

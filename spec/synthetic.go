@@ -339,7 +339,7 @@ func (r *reader) freeLeaf() string {
 // paidBy describes what a leaf pays for: a marginal, or one of the first microdata; "" for nothing.
 func (r *reader) paidBy(leaf string, microdata int) string {
 	for _, m := range r.release.Marginals {
-		if m.Leaf == leaf {
+		if slices.Contains(m.PaidBy(), leaf) {
 			return "marginal " + m.Name
 		}
 	}

@@ -5,6 +5,7 @@ package spec
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/spec/document"
@@ -94,7 +95,7 @@ func (r *reader) checkNeeded(root document.Node) {
 		}
 		for _, m := range r.release.Marginals {
 			n := root.Get("marginals").Get(m.Name)
-			if m.Leaf != l.Path || n.Get("target").Present() {
+			if !slices.Contains(m.PaidBy(), l.Path) || n.Get("target").Present() {
 				continue
 			}
 			p := document.Problem{

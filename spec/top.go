@@ -21,6 +21,7 @@ func (r *reader) readTop(t *Table, m *Marginal, n document.Node) int64 {
 	}
 	r.reportConflicts(n, []conflict{
 		{key: "every", why: "the cells of one table are compared, and this asks for one for each subset"},
+		{key: "each", why: "the cells of one table are compared, and this asks for one for each level"},
 		{key: "cumulative", why: "sums from the first category on need every cell, and most of them are not chosen"},
 		{key: "ranges", why: "sums of neighbouring categories need every cell, and most of them are not chosen"},
 		{key: "cells", why: "a cell is published because it is chosen, or because it is above a threshold"},

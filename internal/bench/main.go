@@ -7,6 +7,7 @@
 //	go run ./internal/bench -cases model -runs 1 # a whole run of the command that fits a model to the table
 //	go run ./internal/bench -shards 10           # the table in ten shards, one after the other
 //	go run ./internal/bench -models adult -runs 20
+//	go run ./internal/bench -census
 //
 // It makes the table once (table.go), then runs each case (cases.go) in child processes in turn, so that no contender
 // profits from the memory of another: this program from the text of a spec to exact counts (count.go), and each peer
@@ -16,6 +17,8 @@
 //
 // Models (models.go) are fitted to random splits of public data, by releases of this program and by each peer that
 // python3 can import, and judged by the rows that they were not fitted to.
+//
+// The errors of a census (census.go) follow from its budget and the shape of its areas: nothing is drawn.
 //
 // It never sees confidential data: what it counts is made up, and what models are fitted to is public.
 // docs/benchmarks.md has the output of a run and says how to read it.
@@ -61,6 +64,7 @@ type options struct {
 	child   string
 	shards  int
 	models  string
+	census  bool
 }
 
 // errDisagree ends a run in which a contender counted something else than was made.
@@ -84,6 +88,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.IntVar(&o.shards, "shards", 0, "count the table in so many shards, one after the other, instead of the cases")
 	f.StringVar(&o.models, "models", "",
 		"compare models on these data sets, of adult,taxi, on as many splits as -runs says, instead of the cases")
+	f.BoolVar(&o.census, "census", false,
+		"print the errors of a census by level, with the published budget of a national one, instead of the cases")
 	f.StringVar(&o.child, "child", "", "do one job, given as JSON (used by the command itself)")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -104,6 +110,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if o.models != "" {
 		return b.runModels(ctx, stdout)
+	}
+	if o.census {
+		return runCensus(ctx, stdout)
 	}
 	doc, err := b.run(ctx, cases)
 	if err != nil {

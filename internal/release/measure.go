@@ -241,7 +241,8 @@ func (r *attempt) runKey(st *state.State, debited string) (noise.Key, error) {
 	return key, err
 }
 
-// countDebitDraw counts, debits, draws, and writes the measurements into the staging folder.
+// countDebitDraw counts, debits, draws, and writes the measurements into the staging folder. drawAll opens the exact
+// counts with the receipt of the debit, and there is no other way to noise.
 func (r *attempt) countDebitDraw(ctx context.Context, st *state.State, out *staging, streams *noise.Streams) error {
 	log := r.options.logger()
 	if err := r.checkSpace(st, out); err != nil {

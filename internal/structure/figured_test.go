@@ -33,7 +33,7 @@ func figuredPackages(t *testing.T) []string {
 	return of
 }
 
-// TestNothingFusesOnArm64 builds the program for windows on arm64, where the compiler may join a product and a sum into
+// TestNothingFusesOnArm64 builds the program and the benchmarks for windows on arm64, where the compiler may join a product and a sum into
 // one instruction with one rounding, and fails if it did so in these packages: plans, reports and microdata would then
 // differ between architectures, and a run that resumes on another machine would ask other questions. Other modules are
 // not optimised, as only whether they build matters; but for gonum, whose functions can become part of ours.
@@ -44,7 +44,7 @@ func TestNothingFusesOnArm64(t *testing.T) {
 	for _, path := range figuredPackages(t) {
 		arguments = append(arguments, "-gcflags=github.com/dprelease/dprelease/"+path+"=-S")
 	}
-	build := exec.Command("go", append(arguments, "./cmd/dprelease")...)
+	build := exec.Command("go", append(arguments, "./cmd/dprelease", "./internal/bench")...)
 	build.Env = append(os.Environ(), "GOARCH=arm64", "GOOS=windows", "CGO_ENABLED=0")
 	listing, err := build.CombinedOutput()
 	if err != nil {
@@ -52,7 +52,7 @@ func TestNothingFusesOnArm64(t *testing.T) {
 	}
 	for _, path := range figuredPackages(t) {
 		if !bytes.Contains(listing, []byte("# github.com/dprelease/dprelease/"+path+"\n")) {
-			t.Errorf("the program does not import %s: its arithmetic was not looked at", path)
+			t.Errorf("neither the program nor the benchmarks import %s: its arithmetic was not looked at", path)
 		}
 	}
 	for _, path := range []string{"budget", "plan/ranges", "plan/residual", "synth", "synth/graphical"} {

@@ -37,8 +37,7 @@ func TableTitle(r *spec.Release, t plan.Table) string {
 		return ""
 	}
 	several := slices.ContainsFunc(r.Marginals, func(m spec.Marginal) bool {
-		return m.Name == t.Marginal &&
-			m.Every != nil
+		return m.Name == t.Marginal && (m.Every != nil || m.Each != nil)
 	})
 	by := strings.Join(titles, " × ")
 	switch {

@@ -3,9 +3,12 @@ package planner_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -309,7 +312,7 @@ func TestRefusals(t *testing.T) {
 		{"{epsilon: 1}", "{x: {by: [count]}}", "two columns"},
 		{"{epsilon: 1e-30}", "{x: {by: [sex]}}", "x"},
 		{"{rho: 1e-60}", "{x: {by: [sex]}}", "x"},
-		{"{epsilon: 1}", "{x: {by: [sex], each: sex}}", "not supported"},
+		{"{epsilon: 1}", "{x: {by: [], each: sex}}", "no levels"},
 	} {
 		_, err := plantest.TryPlan("add-remove", c.budget, "row", c.marginals)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -362,5 +365,47 @@ func TestExplain(t *testing.T) {
 		if b.String() != string(want) {
 			t.Errorf("%s: the page is\n%s\nexpected\n%s", name, b.String(), want)
 		}
+	}
+}
+
+// A marginal that is asked of each level is a table at each level that has a leaf for it, and that leaf pays.
+func TestEachLevelIsATable(t *testing.T) {
+	p, err := plantest.PlanOfText(t, `version: 1
+release: areas
+privacy: {protects: person, neighbours: replace}
+budget: {rho: 3/2, split: {band: {share: 1/3, split: {all: 1/4, sexes: 3/4}}, age: {share: 2/3, split: {sexes: 1}}}}
+tables:
+  persons:
+    source: {csv: persons.csv}
+    unit: row
+    columns:
+      age: {type: integer, range: [0, 9], levels: {band: {width: 5}}}
+      sex: {values: [f, m, x]}
+marginals:
+  all:   {each: age, by: []}
+  sexes: {each: age, by: [sex], every: [0, 1]}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type table struct {
+		path, by string
+		cells    int64
+	}
+	var got []table
+	for _, of := range p.Tables {
+		got = append(got, table{of.Path, strings.Join(of.By, " "), of.Cells})
+	}
+	pays := map[string]bool{}
+	for _, m := range p.Measurements {
+		pays[m.Leaf] = true
+	}
+	if leaves := slices.Sorted(maps.Keys(pays)); !slices.Equal(leaves, []string{"age.sexes", "band.all", "band.sexes"}) {
+		t.Errorf("leaves that pay: %v", leaves)
+	}
+	want := []table{{"all/band", "age.band", 2}, {"sexes/band/total", "age.band", 2}, {"sexes/band/sex", "age.band sex", 6},
+		{"sexes/age/total", "age", 10}, {"sexes/age/sex", "age sex", 30}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("tables %v, expected %v", got, want)
 	}
 }

@@ -152,10 +152,17 @@ func neededLeaves(p *plan.Plan) map[string]bool {
 
 // leafOf returns the leaf that pays for a table.
 func leafOf(p *plan.Plan, table int) string {
+	t := p.Tables[table]
 	for _, m := range p.Release().Marginals {
-		if m.Name == p.Tables[table].Marginal {
-			return m.Leaf
+		if m.Name != t.Marginal {
+			continue
 		}
+		for _, l := range m.Each {
+			if l.Attribute.String() == t.By[0] {
+				return l.Leaf
+			}
+		}
+		return m.Leaf
 	}
 	return ""
 }

@@ -15,7 +15,8 @@ type Top struct {
 	Of int64 `json:"of"` // how many
 	// Select makes each choice, among the cells that are left.
 	Select budget.Mechanism `json:"select"`
-	// Sensitivity is the most by which one unit changes the exact count of any one cell. The choices alone use it; the
+	// Sensitivity is the most by which one unit changes the exact count of any one cell: its most rows in a cell, times
+	// their largest weight. ScoreSensitivity is twice that unless Monotone. The choices alone use it; the
 	// noise on the chosen counts has a sensitivity of its own, that of Of cells together, in the measurement's
 	// mechanism. Monotone reports whether a unit changes the counts of all cells in one direction.
 	Sensitivity int64 `json:"sensitivity"`

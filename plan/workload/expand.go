@@ -19,7 +19,7 @@ import (
 const maxTables = 100000
 
 // Expand returns the tables that the marginals ask for, in spec order; `every` gives one table for each subset of its
-// attributes, small subsets first.
+// attributes, small subsets first, and `each` all of these for each level.
 func Expand(r *spec.Release) ([]*Table, error) {
 	leaf := map[string]int{}
 	for i, l := range r.Budget.Leaves {
@@ -30,13 +30,13 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	rules := impossible.New(r)
 	for i := range r.Marginals {
 		m := &r.Marginals[i]
-		sets, err := subsets(r, m)
+		all, err := marginalTables(r, m)
 		if err != nil {
 			return nil, LocateFault(r, "marginals."+m.Name, err)
 		}
-		for _, by := range sets {
-			t := newMarginalTable(r, m, by)
-			t.Index, t.Leaf = len(tables), leaf[m.Leaf]
+		for _, one := range all {
+			t := newMarginalTable(r, m, one)
+			t.Index, t.Leaf = len(tables), leaf[one.leaf]
 			err := t.complete(r, rules)
 			if other, ok := seen[t.Path]; ok {
 				err = &Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
@@ -60,11 +60,54 @@ func Expand(r *spec.Release) ([]*Table, error) {
 	return append(tables, rows...), nil
 }
 
-// newMarginalTable returns the table of a marginal by some of its attributes, without its index, its leaf and its
-// cells.
-func newMarginalTable(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *Table {
+// marginalTable is one of the tables of a marginal.
+type marginalTable struct {
+	path, leaf string
+	by         []spec.Attribute
+}
+
+// marginalTables returns the tables of a marginal: for `each` those of the first level first.
+func marginalTables(r *spec.Release, m *spec.Marginal) ([]marginalTable, error) {
+	sets, err := subsets(r, m)
+	if err != nil {
+		return nil, err
+	}
+	var all []marginalTable
+	if m.Each == nil {
+		for _, by := range sets {
+			all = append(all, marginalTable{TablePath(m.Name, m.Every != nil, by), m.Leaf, by})
+		}
+		return all, nil
+	}
+	for _, level := range m.Each {
+		path := m.Name + "/" + level.Name()
+		for _, set := range sets {
+			by := append([]spec.Attribute{level.Attribute}, set...)
+			if fault := sameColumnFault(r, m, "each", by); fault != nil {
+				return nil, fault
+			}
+			all = append(all, marginalTable{TablePath(path, m.Every != nil, set), level.Leaf, by})
+		}
+	}
+	return all, nil
+}
+
+// sameColumnFault returns the fault, at a key of a marginal, of two attributes of which one decides the other; nil for
+// none.
+func sameColumnFault(r *spec.Release, m *spec.Marginal, key string, by []spec.Attribute) error {
 	confidential := r.Table(m.Table)
-	t := &Table{Path: TablePath(m.Name, m.Every != nil, by), Marginal: m, By: by,
+	derived, origin, found := attributes.SameColumnPair(confidential, by)
+	if !found {
+		return nil
+	}
+	return &Fault{key, fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin,
+		attributes.Counted(confidential, origin).Column), "one of the two"}
+}
+
+// newMarginalTable returns one of a marginal's tables, without its index, its leaf and its cells.
+func newMarginalTable(r *spec.Release, m *spec.Marginal, of marginalTable) *Table {
+	confidential, by := r.Table(m.Table), of.by
+	t := &Table{Path: of.path, Marginal: m, By: by,
 		CountedBy: attributes.CountedBy(confidential, by), Sums: SumsOf(m, by), Discovers: confidential.Discovers(by),
 		Counted: statistic.CountedOf(confidential, m), PerUnit: m.PerUnit}
 	t.Selection = selectionOf(m, t.Discovers)
@@ -122,11 +165,7 @@ func TablesOf(tables []*Table, confidential string) []*Table {
 func subsets(r *spec.Release, m *spec.Marginal) ([][]spec.Attribute, error) {
 	confidential := r.Table(m.Table)
 	if m.Every == nil {
-		if derived, origin, found := attributes.SameColumnPair(confidential, m.By); found {
-			return nil, &Fault{"by", fmt.Sprintf("%s and %s say the same of a row, as %s decides both", derived, origin,
-				attributes.Counted(confidential, origin).Column), "one of the two"}
-		}
-		return [][]spec.Attribute{m.By}, nil
+		return [][]spec.Attribute{m.By}, sameColumnFault(r, m, "by", m.By)
 	}
 	n := new(big.Int)
 	for _, k := range m.Every {

@@ -46,8 +46,10 @@ var ofMarginals = map[string]shape.Meaning{
 		Page: "docs/spec.md#numbers-not-only-counts"},
 	"marginals.*.show": {States: "Which cells show statistics beside counts.", Default: "all cells show them",
 		Example: "{when_count_at_least: 30}", Page: "docs/spec.md#numbers-not-only-counts"},
-	"marginals.*.each": {States: "A column with levels: a table for each level.", Default: "one table",
-		Example: "region"},
+	"marginals.*.each": {States: "A column with levels. The marginal is a table at each of them, by the level and by " +
+		"the attributes of `by`. Where the budget is split by level first, `budget: NAME` is the leaf NAME of every " +
+		"level that has one.", Default: "one table", Example: "block",
+		Page: "docs/spec.md#a-marginal-at-each-level"},
 	"marginals.*.cells": {States: "Which cells of a table with very many are published.",
 		Default: "every cell is published", Example: "{above: 40}", Page: "docs/spec.md#tables-of-very-many-cells"},
 	"marginals.*.target": {

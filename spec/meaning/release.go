@@ -262,6 +262,8 @@ var ofRelease = map[string]shape.Meaning{
 			"rounded, and 0 where that is negative", Example: "consistent", Page: "docs/spec.md#counts-that-add-up"},
 	"publish.partition_by": {States: "An attribute by which files are split.", Default: "each table is one file",
 		Example: "block.state"},
+	"publish.tables": {States: "For marginals with `each`, the finest level whose tables are published.",
+		Default: "those of every level", Example: "{detailed: county}"},
 	"diagnostics": {
 		States:  "Noisy counts of what domains, bounds and clamping leave out or change, bought with a part of the budget.",
 		Default: "there are none", Example: "{share: 1%}", Page: "docs/spec.md#numbers-not-only-counts"},
