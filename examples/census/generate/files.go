@@ -63,10 +63,10 @@ func (w writer) write(workers int) (*summary, error) {
 	}
 	totals := [][]string{{"state", "count"}}
 	for i, s := range ofStates {
-		totals = append(totals, []string{states[i].code, strconv.Itoa(s.persons)})
+		totals = append(totals, []string{states[i].code, strconv.Itoa(s.persons())})
 		total.merge(s)
 	}
-	if total.persons == 0 {
+	if total.persons() == 0 {
 		return nil, fmt.Errorf("no area has the code %s, or no person lives there", w.only)
 	}
 	return total, w.writeTable("geo/state-totals.csv", totals)
@@ -201,11 +201,11 @@ func (w writer) writeCounty(c area, addBlock, addPlace func(...string), s *summa
 		}
 		addPlace(place, b.code)
 		if place != last {
-			s.places++
+			s.figures[places]++
 			last, firstTract, isCut = place, b.in(tract), false
 		}
 		if b.in(tract) != firstTract && !isCut {
-			s.cut++
+			s.figures[crossingPlaces]++
 			isCut = true
 		}
 	})

@@ -14,9 +14,13 @@ import (
 	"strings"
 )
 
+// defaultSeed makes a nation whose races at 1/1000 have shares close to the expected ones. With three states, those of
+// most seeds are far from them.
+const defaultSeed = 2095
+
 func main() {
 	var w writer
-	flag.Uint64Var(&w.seed, "seed", 2020, "`number` that the nation is made from")
+	flag.Uint64Var(&w.seed, "seed", defaultSeed, "`number` that the nation is made from")
 	scale := flag.String("scale", "1/1000", "size of the nation: 1 is the United States in 2020, 1/n a part")
 	flag.StringVar(&w.only, "only", "", "make only the area with this `code`, as in geo/blocks.csv")
 	flag.BoolVar(&w.shuffle, "shuffle", false, "write the persons of a state in random order, not by block")

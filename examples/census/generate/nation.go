@@ -165,7 +165,7 @@ func (a *area) splitNation(r *stream) []area {
 	many, odds := make([]float64, a.states), make([]float64, a.states)
 	for i := range many {
 		many[i] = min(max(r.lognormal(.8), 1./62), 254./62)
-		share := min(max(.27*r.lognormal(.35), .14), .65)
+		share := min(max(float64(.27*r.lognormal(.35)), .14), .65)
 		odds[i] = share / (1 - share)
 	}
 	counties := split(a.counties, repeated(1, a.states), many)

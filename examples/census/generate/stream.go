@@ -32,12 +32,12 @@ func (s *stream) normal() float64 {
 		return s.spare
 	}
 	for {
-		u, v := 1-float64(2*s.Float64()), 1-float64(2*s.Float64())
+		u, v := .5-float64(s.Float64()), .5-float64(s.Float64())
 		square := float64(u*u) + float64(v*v)
-		if square == 0 || square >= 1 {
+		if square == 0 || square >= .25 {
 			continue
 		}
-		factor := math.Sqrt(-2 * budget.Log(square) / square)
+		factor := math.Sqrt(-2 * budget.Log(4*square) / square)
 		s.spare, s.hasSpare = v*factor, true
 		return u * factor
 	}
@@ -102,7 +102,7 @@ func scaled(factor int, numbers []int) []int {
 func weighted(numbers []int, factors []float64) []float64 {
 	out := make([]float64, len(numbers))
 	for i, n := range numbers {
-		out[i] = float64(n) * factors[i]
+		out[i] = float64(float64(n) * factors[i])
 	}
 	return out
 }
