@@ -39,7 +39,7 @@ type writer struct {
 	shuffle bool // persons in random order, not by block
 }
 
-// write writes all files, with so many goroutines: one for the geography, and one for each state.
+// write writes all files with at most the given number of goroutines: one for the geography, and one for each state.
 func (w writer) write(workers int) (*summary, error) {
 	if err := w.prepare(); err != nil {
 		return nil, err

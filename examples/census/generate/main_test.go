@@ -161,8 +161,8 @@ func TestSizes(t *testing.T) {
 		_, s := written(t, writer{nation: n}, 1)
 		want := [...]int{0, a.states, a.counties, a.tracts, a.groups, a.settled + a.empty}
 		if s.areas != want || s.figures[unitBlocks] != a.settled {
-			t.Errorf("1/%d: made %v areas, %d blocks with a unit; want %v, %d", nth, s.areas, s.figures[unitBlocks], want,
-				a.settled)
+			t.Errorf("1/%d: made %v areas, %d blocks with a unit; want %v, %d", nth, s.areas,
+				s.figures[unitBlocks], want, a.settled)
 		}
 	}
 }

@@ -25,8 +25,8 @@ const (
 
 var levelNames = [...]string{us: "us", state: "state", county: "county", tract: "tract", group: "bg", block: "block"}
 
-// area is an area with what it consists of. An area is made by the one that contains it, which only needs its own
-// stream for that, so that a part of the nation is the same whether the rest is made or not.
+// area is an area and what it consists of. The area above it divides what it has among its parts, and needs only its
+// own stream to do so. A part of the nation is therefore the same whether or not the rest is made.
 type area struct {
 	level level
 	code  string
@@ -60,7 +60,7 @@ const (
 // Native, Asian, Native Hawaiian and Pacific Islander, some other race, Hispanic.
 var spread = [...]float64{.5, 1, .9, .9, .8, .5, .9}
 
-// levelSpread says which part of the spread is between the areas of a level that are in the same area above.
+// levelSpread holds, by level, the factor of the spread among the areas in one area of the level above.
 var levelSpread = [...]float64{us: 0, state: .7, county: .7, tract: .7, group: .35, block: .35}
 
 // nation makes areas from a seed.
@@ -92,7 +92,7 @@ func (n nation) whole() area {
 // leastBlocks is the number of blocks with housing units that each block group has at least.
 const leastBlocks = 2
 
-// concerns reports whether an area is, contains or belongs to what is made.
+// concerns reports whether an area belongs to what is made, or contains it.
 func (n nation) concerns(a area) bool {
 	return strings.HasPrefix(a.code, n.only) || strings.HasPrefix(n.only, a.code)
 }
@@ -209,8 +209,8 @@ func (a *area) splitCounty(r *stream) []area {
 	return tracts
 }
 
-// groupsOfTracts draws the numbers of block groups of tracts, and then adjusts them by one here and there until they
-// have the right sum. The code of a block group has one digit.
+// groupsOfTracts draws how many block groups each tract has, and then changes some of them by one until they add up to
+// the total. The code of a block group has one digit, so a tract has at most nine.
 func (r *stream) groupsOfTracts(total, tracts int) []int {
 	groups := make([]int, tracts)
 	for i := range groups {
@@ -243,7 +243,8 @@ func (a *area) splitTract(r *stream) []area {
 	return groups
 }
 
-// splitGroup makes the blocks of a block group. One in 200 blocks with housing units has no person, but never all.
+// splitGroup makes the blocks of a block group. One in 200 blocks with housing units has no person. The first in random
+// order always has one.
 func (a *area) splitGroup(r *stream) []area {
 	blocks := a.newParts(a.settled+a.empty, 1)
 	order := r.Perm(len(blocks))

@@ -48,17 +48,19 @@ const (
 	reservationBonus = 2 // of the logarithm of the factor of American Indians and Alaska Natives
 )
 
-// householdSizes holds the shares of households of one person and more, and adultAges those of adults by age.
 var (
+	// householdSizes holds the shares of households with one person, two persons and so on.
 	householdSizes = []float64{.276, .345, .153, .129, .060, .023, .014}
-	adultAges      = []struct {
+
+	// adultAges holds the shares of ages among adults.
+	adultAges = []struct {
 		from, upTo int
 		share      float64
 	}{{18, 24, .12}, {25, 34, .178}, {35, 44, .165}, {45, 54, .158}, {55, 64, .165}, {65, 74, .125}, {75, 84, .063},
 		{85, 99, .026}}
 )
 
-// people draws who lives in a block, after those in into, whose memory is used again.
+// people draws who lives in a block. It appends the persons to into, so that callers can use its memory again.
 func (n nation) people(b area, into []person) people {
 	p := people{persons: into}
 	if b.settled == 0 {

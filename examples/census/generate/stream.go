@@ -12,7 +12,7 @@ import (
 // This file holds the random streams of areas. Every sum of products is written so that no processor fuses it, and
 // exponentials and logarithms are those of package budget, so that the nation is the same on every processor.
 
-// stream is the random numbers of one area. It depends on the seed, what the numbers are for and the area's code alone.
+// stream is the random numbers of one area. It depends only on the seed, what the numbers are for and the area's code.
 type stream struct {
 	*rand.Rand
 	spare    float64 // the second of a pair of normal draws
@@ -60,14 +60,14 @@ func (s *stream) lognormals(n int, deviation float64) []float64 {
 // chance reports true with a probability.
 func (s *stream) chance(probability float64) bool { return s.Float64() < probability }
 
-// run draws the half-open bounds of a run of one or more of n.
+// run draws a run of at least one of n items, and returns its half-open bounds.
 func (s *stream) run(n int) (from, to int) {
 	from = s.IntN(n)
 	return from, from + 1 + s.IntN(n-from)
 }
 
-// split divides a total among parts: to each what it must have at least, and the rest by weight. The parts are rounded
-// cumulatively, so that they have the right sum.
+// split divides a total among parts. Each part gets its least amount, and a share of the rest that is proportional to
+// its weight. Cumulative sums are rounded, so that the parts add up to the total.
 func split(total int, least []int, weights []float64) []int {
 	var sum float64
 	for i, w := range weights {
@@ -89,7 +89,7 @@ func split(total int, least []int, weights []float64) []int {
 	return parts
 }
 
-// scaled returns the multiples of numbers.
+// scaled returns numbers multiplied by a factor.
 func scaled(factor int, numbers []int) []int {
 	out := make([]int, len(numbers))
 	for i, n := range numbers {
@@ -98,7 +98,7 @@ func scaled(factor int, numbers []int) []int {
 	return out
 }
 
-// weighted returns numbers as weights, times factors.
+// weighted returns the products of numbers and factors, as weights.
 func weighted(numbers []int, factors []float64) []float64 {
 	out := make([]float64, len(numbers))
 	for i, n := range numbers {
@@ -107,7 +107,7 @@ func weighted(numbers []int, factors []float64) []float64 {
 	return out
 }
 
-// repeated returns n times the same number.
+// repeated returns n copies of x.
 func repeated[T any](x T, n int) []T {
 	out := make([]T, n)
 	for i := range out {
