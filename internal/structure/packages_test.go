@@ -262,6 +262,7 @@ var allowedImports = map[string][]string{
 	"examples/federated/generate":  {},
 	"examples/clinic/generate":     {},
 	"examples/clinic/compare":      {},
+	"examples/census/generate":     {"budget", "internal/parallel"},
 }
 
 // forbidden lists imports: a path that a package may not import, together with the paths below it, and why. It applies
