@@ -37,7 +37,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 		for _, by := range sets {
 			t := newMarginalTable(r, m, by)
 			t.Index, t.Leaf = len(tables), leaf[m.Leaf]
-			err := t.complete(r, rules)
+			err := t.resolveCells(r, rules)
 			if other, ok := seen[t.Path]; ok {
 				err = &Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
 					"a column or a marginal of another name"}
@@ -76,8 +76,9 @@ func newMarginalTable(r *spec.Release, m *spec.Marginal, by []spec.Attribute) *T
 	return t
 }
 
-// complete works out the cells of a requested table. It returns a fault if the table cannot be counted or published.
-func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
+// resolveCells works out the cells of a requested table. It returns a fault if the table cannot be counted or
+// published.
+func (t *Table) resolveCells(r *spec.Release, rules *impossible.Rules) error {
 	if err := distinctColumns(t); err != nil {
 		return err
 	}
