@@ -56,7 +56,7 @@ type rowKey struct {
 // RowKeyFile returns the path of the row key of a plan in a folder.
 func RowKeyFile(dir string, p *compiled.Compiled) string { return filepath.Join(dir, p.Name+".rowkey") }
 
-// PreparedKeyFile is what a preparation leaves.
+// PreparedKeyFile is the file with the row key that a preparation makes for other machines.
 type PreparedKeyFile struct {
 	File        string // with the row key
 	Fingerprint string // of the file
@@ -68,8 +68,9 @@ func refusePreparing(p *compiled.Compiled, why string) error {
 	return &verdict.Unusable{File: plan, Err: errors.New(plan + " " + why)}
 }
 
-// misplaced returns the error of a plan that is counted here and was prepared for other machines, or the reverse.
-func misplaced(p *compiled.Compiled, prepared bool) error {
+// preparationMismatch returns the error for a plan that is counted here although it was prepared for other machines, or
+// the reverse.
+func preparationMismatch(p *compiled.Compiled, prepared bool) error {
 	if prepared && engine.HasSpark(p.Release()) {
 		return refusePreparing(p, "was prepared to be counted by Spark: give the folder of the job that it has run "+
 			"(--counted DIR), or take that back (dprelease prepare --cancel)")
@@ -137,7 +138,7 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
 		if debited, err := l.Debited(ctx, charge); err != nil || debited != "" {
 			return errors.Join(err, closedSince(debited, charge))
 		}
-		before := st.IsPrepared()
+		before := st.HasKeyForOtherMachines()
 		if before {
 			if err := checkPrepared(p, st, d, machines); err != nil {
 				return err
@@ -178,8 +179,8 @@ func Cancel(ctx context.Context, p *compiled.Compiled, o Options) error {
 		if debited, err := l.Debited(ctx, charge); err != nil || debited != "" {
 			return errors.Join(err, closedSince(debited, charge))
 		}
-		if !st.IsPrepared() {
-			return misplaced(p, false)
+		if !st.HasKeyForOtherMachines() {
+			return preparationMismatch(p, false)
 		}
 		if err := l.Cancel(ctx, charge); err != nil {
 			return err
