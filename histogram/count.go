@@ -84,7 +84,7 @@ func Count(ctx context.Context, c *compiled.Compiled, by Counter, s *noise.Strea
 		return nil, err
 	}
 	for _, m := range all {
-		if err := checkDrawing(own.Release(), m); err != nil {
+		if err := checkCanDraw(own.Release(), m); err != nil {
 			return nil, err
 		}
 	}

@@ -69,8 +69,8 @@ type quantileDrawing struct {
 // errNotDrawn is the error for answers that are said to be drawn, and for which nothing draws.
 var errNotDrawn = errors.New("nothing draws what this measurement counts")
 
-// checkDrawing returns an error for a measurement whose answers are drawn and cannot be.
-func checkDrawing(r *spec.Release, m plan.Measurement) error {
+// checkCanDraw returns an error if the answers of a measurement are to be drawn and cannot be.
+func checkCanDraw(r *spec.Release, m plan.Measurement) error {
 	if !m.Query.Counted.Kind().Traits().Drawn {
 		return nil
 	}

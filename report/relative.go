@@ -2,9 +2,9 @@ package report
 
 // This file holds the distribution of the relative margins of a table.
 
-// RelativeMargin is the distribution of margin ÷ published figure over the cells with a published figure above zero.
+// RelativeMargins is the distribution of margin ÷ published figure over the cells with a published figure above zero.
 // For figures other than the count, half the width of the interval replaces the margin.
-type RelativeMargin struct {
+type RelativeMargins struct {
 	Cells int64 `json:"cells"` // with a published figure above zero
 	// Nearest-rank quantiles over those cells.
 	Q10 float64 `json:"q10"`

@@ -179,7 +179,7 @@ func TestTableWithoutFlags(t *testing.T) {
 	if s.NoiseCells != 0 || s.NoiseShare != 0 || s.ShownAsZero != 0 {
 		t.Errorf("got %+v", s)
 	}
-	want := report.RelativeMargin{Cells: 6, Q10: 11.0 / 1000, Q50: 11.0 / 110, Q90: 11.0 / 21, Within10: 3.0 / 6,
+	want := report.RelativeMargins{Cells: 6, Q10: 11.0 / 1000, Q50: 11.0 / 110, Q90: 11.0 / 21, Within10: 3.0 / 6,
 		Within50: 5.0 / 6}
 	if *s.Relative != want {
 		t.Errorf("got %+v, want %+v", *s.Relative, want)

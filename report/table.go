@@ -107,7 +107,7 @@ type Statistic struct {
 	TotalPublished json.Number `json:"total_published,omitempty"`
 	TotalUnbiased  json.Number `json:"total_unbiased,omitempty"`
 	// Relative is absent if no published figure is above zero.
-	Relative *RelativeMargin `json:"relative_margin,omitempty"`
+	Relative *RelativeMargins `json:"relative_margin,omitempty"`
 	// Fit counts the cells by class of precision; absent if the spec has no classes.
 	Fit []FitClass `json:"fit,omitempty"`
 }

@@ -122,7 +122,7 @@ func (n *numbers) readAll(id string, p part) (map[string][]Figure, error) {
 		noisy := s.cellSums(p.values[cell*s.bins:][:s.bins])
 		rising := NonDecreasing(noisy)
 		for at, of := range laws {
-			out := of.Figure(noisy, rising)
+			out := of.QuantileFigure(noisy, rising)
 			if out.Value == out.Value {
 				out.Value = float64(step * math.Floor(out.Value/step+0.5))
 			}

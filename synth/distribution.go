@@ -77,11 +77,11 @@ func (d *Distribution) exceedsMargin(x float64, cell int) bool {
 	return x > d.bounds[cell+1]+slack || x > d.margin(cell)+slack
 }
 
-// Figure returns the quantile of one group, from its noisy F, cell by cell, and the nearest non-decreasing F
+// QuantileFigure returns the quantile of one group, from its noisy F, cell by cell, and the nearest non-decreasing F
 // ([NonDecreasing]). The estimate is read from the latter, by linear interpolation within its cell. It has no standard
 // error: its error depends on how many rows lie where. A group is [Unbounded] if its noisy count is not positive, or if
 // its interval leaves out no cell.
-func (d *Distribution) Figure(noisy, rising []float64) Figure {
+func (d *Distribution) QuantileFigure(noisy, rising []float64) Figure {
 	last := len(noisy) - 1
 	count := noisy[last]
 	if !(count > 0) {

@@ -53,7 +53,7 @@ func TestQuantilesCover(t *testing.T) {
 							sum += n + source.next()
 							noisy[i] = sum
 						}
-						published.add(d.Figure(noisy, NonDecreasing(noisy)), truth)
+						published.add(d.QuantileFigure(noisy, NonDecreasing(noisy)), truth)
 					}
 					t.Logf("%s, %d cells, %v of %s of %d: %.4f, with an interval %.3f", law, cells, share, p.name,
 						len(p.values),
@@ -95,8 +95,8 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 			sum += n + source.next()
 			noisy[i] = sum
 		}
-		right.add(stated.Figure(noisy, NonDecreasing(noisy)), truth)
-		planted.add(wrong.Figure(noisy, NonDecreasing(noisy)), truth)
+		right.add(stated.QuantileFigure(noisy, NonDecreasing(noisy)), truth)
+		planted.add(wrong.QuantileFigure(noisy, NonDecreasing(noisy)), truth)
 	}
 	t.Logf("stated %.4f, a tenth larger %.4f", right.share(), planted.share())
 	if right.isUnlikely(0.95, 0.96) {
@@ -109,15 +109,16 @@ func TestQuantilesOfManyValuesMissAsOftenAsStated(t *testing.T) {
 
 func TestQuantilesAreRead(t *testing.T) {
 	d := NewDistribution([]Cell{{0, 10}, {10, 20}, {20, 40}}, 0.5, PrefixLessShareNoise(noiseNamed("L1"), 3, 0.5), 0.95)
-	f := d.Figure([]float64{1000, 3000, 4000}, NonDecreasing([]float64{1000, 3000, 4000}))
+	f := d.QuantileFigure([]float64{1000, 3000, 4000}, NonDecreasing([]float64{1000, 3000, 4000}))
 	if f.Value != 15 || f.Low != 10 || f.High != 20 || f.Flag != Plain {
 		t.Errorf("%v, expected 15 from 10 to 20", f)
 	}
-	if f := d.Figure([]float64{1, 2, -1}, NonDecreasing([]float64{1, 2, -1})); f.Flag != Unbounded ||
+	if f := d.QuantileFigure([]float64{1, 2, -1}, NonDecreasing([]float64{1, 2, -1})); f.Flag != Unbounded ||
 		f.Value == f.Value {
 		t.Errorf("an empty group gives %v", f)
 	}
-	if f := d.Figure([]float64{1, 2, 3}, NonDecreasing([]float64{1, 2, 3})); f.Flag != Unbounded || f.HasInterval() {
+	f = d.QuantileFigure([]float64{1, 2, 3}, NonDecreasing([]float64{1, 2, 3}))
+	if f.Flag != Unbounded || f.HasInterval() {
 		t.Errorf("a group of next to no rows gives %v", f)
 	}
 }
@@ -157,7 +158,7 @@ func TestQuantilesOfRowsApartMissAsOftenAsStated(t *testing.T) {
 				noisy[i] = sum
 			}
 			for seen, d := range map[*tally]*Distribution{&right: stated, &planted: wrong} {
-				f := d.Figure(noisy, NonDecreasing(noisy))
+				f := d.QuantileFigure(noisy, NonDecreasing(noisy))
 				seen.addInterval(!(f.Low > low || f.High < high), f.HasInterval())
 			}
 		}

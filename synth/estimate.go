@@ -40,7 +40,7 @@ func Estimate(s *measured.Sealed) ([]Table, error) {
 		}
 		if m.Reports != nil {
 			all, up := RespondentsOf(s.Measured, m), countsUp(s.Plan.Plan(), t, keys)
-			tables[i].Reports, tables[i].Respondents, tables[i].Forms = m.Reports, all, formsOf(m)
+			tables[i].Reports, tables[i].Respondents, tables[i].Forms = m.Reports, all, reportsPerForm(m)
 			sums := cellSums(s.Plan.Plan(), m, all, keys, up, st.Confidence)
 			tables[i].Statistics = []Statistic{reportStatistic(st, sums, all)}
 		} else {

@@ -68,14 +68,14 @@ func (b banded) sum(cells []float64) (sum ReportSum) {
 	law := b.lawOf(cells)
 	sum.Unbiased = law.Estimate(b.supports)
 	sum.Error = law.deviation(sum.Unbiased)
-	low, high := law.end(sum.Unbiased, -b.normal), law.end(sum.Unbiased, b.normal)
+	low, high := law.intervalEnd(sum.Unbiased, -b.normal), law.intervalEnd(sum.Unbiased, b.normal)
 	sum.Low = math.Min(sum.Unbiased, math.Floor(low)) // the number is whole
 	sum.High = math.Max(sum.Unbiased, math.Ceil(high))
 	return sum
 }
 
-// formsOf returns how many reports each form of a question has, nil if it has one form only.
-func formsOf(m measured.Measured) []int64 {
+// reportsPerForm returns the number of reports to each form of a question, nil if it has one form only.
+func reportsPerForm(m measured.Measured) []int64 {
 	question, _ := m.Measurement.Reports()
 	if len(question.Bands) == 0 {
 		return m.Reports.Forms
@@ -137,8 +137,9 @@ func (l bandedLaw) clamp(number float64) float64 {
 // the end.
 const endRounds = 8
 
-// end returns the end of an interval: the number from which the estimate is so many of its standard errors away.
-func (l bandedLaw) end(estimate, normal float64) float64 {
+// intervalEnd returns an end of an interval: the number from which the estimate is the given number of its standard
+// errors away.
+func (l bandedLaw) intervalEnd(estimate, normal float64) float64 {
 	number := estimate
 	for range endRounds {
 		number = l.clamp(estimate + float64(normal*l.deviation(number)))

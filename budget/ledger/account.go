@@ -24,8 +24,8 @@ type account struct {
 	commonDenominator *big.Int          // every amount ever counted here is a multiple of one part in so many
 	periods           map[string]*usage // by period of the allowance
 	periodOrder       []string          // of those periods, the oldest first
-	postings          []*posting        // all that count here, in the order of their first reservation
-	byName            map[string][]*posting
+	charges           []*recordedCharge // all that count here, in the order of their first reservation
+	byName            map[string][]*recordedCharge
 	debits            int64 // that count here
 	comparisons       int64 // of results with the truth, here and below
 }
@@ -41,7 +41,7 @@ func newAccount(p Policy, status Status, day string, parent *account) *account {
 	return &account{policy: p, status: status, opened: day, parent: parent, granted: zero,
 		grantHashes: map[string]bool{},
 		total:       usage{zero, zero}, commonDenominator: big.NewInt(1), periods: map[string]*usage{},
-		byName: map[string][]*posting{}}
+		byName: map[string][]*recordedCharge{}}
 }
 
 // chargedAccounts returns the accounts that a charge counts in: the accounts it names and all above them, each once.

@@ -59,7 +59,7 @@ func checkAllAffordable(hits []*account, c Charge, day string) error {
 // checkNameFree returns an error unless the name of c is free in all accounts that it names, and the release that it
 // corrects exists.
 func (b *book) checkNameFree(c Charge) error {
-	if p := b.accounts[c.Account].findPosting(c); p != nil {
+	if p := b.accounts[c.Account].findCharge(c); p != nil {
 		if p.state != Cancelled {
 			return fmt.Errorf("ledger %s: release %s is %s already", b.ledger, c.Release, p.state)
 		}
@@ -77,7 +77,7 @@ func (b *book) checkNameFree(c Charge) error {
 	if c.Corrects == "" {
 		return nil
 	}
-	p := b.accounts[c.Account].activePosting(c.Corrects)
+	p := b.accounts[c.Account].activeCharge(c.Corrects)
 	if p == nil || p.state != Finished && p.state != Withdrawn {
 		return &NoRelease{Account: c.Account, Release: c.Corrects, State: stateOf(p), Needs: "finished",
 			For: "to be corrected by release " + c.Release}
@@ -144,7 +144,7 @@ func (b *book) entriesToReserve(c Charge, day string) ([]entry, error) {
 	if a == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	if p := a.findPosting(c); p != nil && p.state != Cancelled {
+	if p := a.findCharge(c); p != nil && p.state != Cancelled {
 		if err := c.checkUnder(c.Account, a.policy.Terms); err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (b *book) entriesToReserve(c Charge, day string) ([]entry, error) {
 }
 
 // differenceFrom returns the error that c differs from an earlier charge for the same plan.
-func (p *posting) differenceFrom(ledger string, c Charge) error {
+func (p *recordedCharge) differenceFrom(ledger string, c Charge) error {
 	if !p.charge.Cost.Equal(c.Cost) {
 		return fmt.Errorf("ledger: release %s is %s under this plan at %s, so it cannot cost %s: one plan has one cost",
 			c.Release, p.state, inWords(p.charge.Cost, false), inWords(c.Cost, false))
@@ -183,7 +183,7 @@ func (b *book) entriesToCancel(c Charge) ([]entry, error) {
 	if a == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	p := a.findPosting(c)
+	p := a.findCharge(c)
 	if p == nil || p.state != Reserved {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (b *book) entriesToDebit(c Charge, day string) ([]entry, error) {
 		used = entries[len(entries)-1].Approvals
 	}
 	a := b.accounts[c.Account]
-	if p := a.findPosting(c); p != nil && p.state != Cancelled {
+	if p := a.findCharge(c); p != nil && p.state != Cancelled {
 		if p.state == Debited && p.commitment == c.Commitment {
 			return nil, nil
 		}
@@ -223,7 +223,7 @@ func (b *book) entriesToDebit(c Charge, day string) ([]entry, error) {
 }
 
 // closingEntry returns an entry of kind k that moves p to its next state.
-func (p *posting) closingEntry(k kind) entry {
+func (p *recordedCharge) closingEntry(k kind) entry {
 	return entry{Kind: k, Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash}
 }
 

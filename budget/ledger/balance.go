@@ -62,7 +62,7 @@ func (l *Ledger) CheckAffordable(ctx context.Context, c Charge) error {
 	if err != nil {
 		return err
 	}
-	if p := b.accounts[c.Account].findPosting(c); p != nil && p.state != Cancelled {
+	if p := b.accounts[c.Account].findCharge(c); p != nil && p.state != Cancelled {
 		return nil
 	}
 	for _, a := range hits {

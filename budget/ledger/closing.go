@@ -19,7 +19,7 @@ func (b *book) entriesToFinish(c Charge, seal string) ([]entry, error) {
 	if a == nil {
 		return nil, &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	p := a.findPosting(c)
+	p := a.findCharge(c)
 	switch {
 	case p == nil || !p.state.isSpent():
 		return nil, &NoRelease{Account: c.Account, Release: c.Release, State: stateOf(p), Needs: "debited",
@@ -47,7 +47,7 @@ func (b *book) entriesToEnd(k kind, account, release, reason string) ([]entry, e
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	p := a.activePosting(release)
+	p := a.activeCharge(release)
 	done, needs, purpose := Abandoned, "reserved, or debited and not finished", "to be abandoned"
 	if k == kindWithdraw {
 		done, needs, purpose = Withdrawn, "finished", "to be withdrawn"

@@ -457,7 +457,7 @@ func TestHistory(t *testing.T) {
 func TestJoint(t *testing.T) {
 	a := &account{}
 	post := func(state State, mechanisms ...Repeated) {
-		a.postings = append(a.postings, &posting{state: state, charge: Charge{Mechanisms: mechanisms}})
+		a.charges = append(a.charges, &recordedCharge{state: state, charge: Charge{Mechanisms: mechanisms}})
 	}
 	if a.jointPlan() != nil {
 		t.Error("an account that has spent nothing has a joint plan")
@@ -484,7 +484,7 @@ func TestJoint(t *testing.T) {
 		j.At[0].Epsilon+
 		" at δ = 1e-6", "the account adds up the cost of each")
 	fine, _ := rat(j.At[0].Epsilon).Float64()
-	a.postings[0].charge.Cost.Delta = rat("1e-7") // of a selection
+	a.charges[0].charge.Cost.Delta = rat("1e-7") // of a selection
 	reserved := a.jointPlan()
 	bound, err := loss.EpsilonAt(rat("9e-7"))
 	must(t, err)
@@ -492,7 +492,7 @@ func TestJoint(t *testing.T) {
 		told > bound.Value*1.000001 {
 		t.Errorf("where a selection has a δ of 1e-7: %+v; want %v at 1e-6 alone", reserved, bound.Value)
 	}
-	a.postings[0].charge.Cost.Delta = nil
+	a.charges[0].charge.Cost.Delta = nil
 	for i := range int64(maxDistinct) {
 		post(Debited, Repeated{1, gaussian(1_000_000 + i)})
 	}

@@ -56,7 +56,7 @@ func (c Comparison) String() string {
 func (b *book) lastComparison(account, release string) Comparison {
 	a := b.accounts[account]
 	c := Comparison{account: account, release: release, status: a.status, number: a.comparisons, used: new(atomic.Bool)}
-	if p := a.activePosting(release); p != nil && p.state.isSpent() {
+	if p := a.activeCharge(release); p != nil && p.state.isSpent() {
 		c.planHash = p.charge.PlanHash
 	}
 	return c

@@ -170,7 +170,7 @@ func (x *Export) Seal(account, release string) string {
 	if a == nil {
 		return ""
 	}
-	if p := a.activePosting(release); p != nil {
+	if p := a.activeCharge(release); p != nil {
 		return p.seal
 	}
 	return ""
@@ -191,7 +191,7 @@ func (x *Export) Debits() []DebitEntry {
 	}
 	var all []DebitEntry
 	for name, a := range x.book.accounts {
-		for _, p := range a.postings {
+		for _, p := range a.charges {
 			if p.charge.Account == name && p.debited != "" {
 				all = append(all, DebitEntry{StatementRelease: p.inStatement(), Sequence: entries[p.proof.Hash],
 					Hash: p.proof.Hash})

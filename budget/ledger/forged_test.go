@@ -413,7 +413,7 @@ func TestExportIsTampered(t *testing.T) {
 	if forged.Office == want.Office {
 		t.Error("a rewritten ledger carries the office's key")
 	}
-	p := o.book.accounts["quarter"].findPosting(c)
+	p := o.book.accounts["quarter"].findCharge(c)
 	if err := want.Contains(p.publicRecord()); err != nil {
 		t.Error(err)
 	}

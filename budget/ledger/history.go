@@ -80,7 +80,7 @@ func (b *book) concernsAccount(e entry, account string) bool {
 	}
 	names := []string{e.Account}
 	charge := Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash}
-	if p := b.accounts[e.Account].findPosting(charge); p != nil {
+	if p := b.accounts[e.Account].findCharge(charge); p != nil {
 		names = append(names, p.charge.FurtherAccounts...)
 	}
 	for _, name := range names {

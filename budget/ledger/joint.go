@@ -47,7 +47,7 @@ func (a *account) jointPlan() *JointPlan {
 	var all []Repeated
 	selections := new(big.Rat) // δ of partition selections
 	indexes := map[string]int{}
-	for _, p := range a.postings {
+	for _, p := range a.charges {
 		if !p.state.isSpent() {
 			continue
 		}

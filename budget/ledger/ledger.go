@@ -283,7 +283,7 @@ func (l *Ledger) Debited(ctx context.Context, c Charge) (string, error) {
 	if a == nil {
 		return "", &NoAccount{Ledger: b.ledger, Account: c.Account}
 	}
-	if p := a.findPosting(c); p != nil {
+	if p := a.findCharge(c); p != nil {
 		return p.debited, nil
 	}
 	return "", nil

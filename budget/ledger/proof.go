@@ -86,7 +86,7 @@ func (b *book) checkContains(r Record) error {
 		return fmt.Errorf("release %s: %w", r.Release, err)
 	}
 	if a := b.accounts[r.Account]; a != nil {
-		if p := a.findPosting(Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash}); p != nil &&
+		if p := a.findCharge(Charge{Account: r.Account, Release: r.Release, PlanHash: r.PlanHash}); p != nil &&
 			p.proof == r.Proof {
 			return nil
 		}

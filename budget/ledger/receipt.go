@@ -77,7 +77,7 @@ func (r Receipt) GoString() string { return r.String() }
 // receiptFor returns the receipt of a debited charge; an error if it is not debited.
 func (b *book) receiptFor(c Charge) (Receipt, error) {
 	if a := b.accounts[c.Account]; a != nil {
-		if p := a.findPosting(c); p != nil && p.state == Debited {
+		if p := a.findCharge(c); p != nil && p.state == Debited {
 			return Receipt{commitment: p.commitment, record: p.publicRecord()}, nil
 		}
 	}
@@ -85,7 +85,7 @@ func (b *book) receiptFor(c Charge) (Receipt, error) {
 }
 
 // publicRecord returns the publishable content of p's debit.
-func (p *posting) publicRecord() Record {
+func (p *recordedCharge) publicRecord() Record {
 	return Record{Account: p.charge.Account, Release: p.charge.Release, PlanHash: p.charge.PlanHash,
 		Status: p.attestation.Status, Terms: p.attestation.Terms,
 		Cost: p.charge.Cost, Date: p.debited, Number: p.attestation.Number, FurtherAccounts: p.charge.FurtherAccounts,

@@ -115,7 +115,7 @@ func (b *book) statement(name string) (Statement, error) {
 	for _, g := range a.grants {
 		s.Grants = append(s.Grants, Granted{Date: g.date, Amount: AmountOf(g.amount), Reason: g.reason})
 	}
-	for _, p := range a.postings {
+	for _, p := range a.charges {
 		s.Releases = append(s.Releases, p.inStatement())
 	}
 	s.Standing = b.standingApprovals(a)
@@ -153,7 +153,7 @@ func (a *account) fillBalance(s *Statement) error {
 	return nil
 }
 
-func (p *posting) inStatement() StatementRelease {
+func (p *recordedCharge) inStatement() StatementRelease {
 	out := StatementRelease{Account: p.charge.Account, Also: slices.Clone(p.charge.FurtherAccounts),
 		Release:  p.charge.Release,
 		PlanHash: p.charge.PlanHash,
@@ -171,7 +171,7 @@ func (p *posting) inStatement() StatementRelease {
 func (b *book) standingApprovals(a *account) []StandingUse {
 	var all []StandingUse
 	seen := map[digest]bool{}
-	for _, p := range a.postings {
+	for _, p := range a.charges {
 		for _, approval := range p.charge.Approvals {
 			id := approval.identity()
 			if approval.Standing == nil || seen[id] {

@@ -63,22 +63,24 @@ type witness struct {
 	heads []head
 }
 
-// witnesses are the witness files of one update.
+// witnesses are the witness files that one update has opened.
 //
-// Guarantee: what [store.update] returned is in the ledger and at every witness that a policy names, so the next view
-// or update of an older copy of the ledger notices that it is older.
+// Guarantee: whatever [store.update] returned is in the ledger, and its head is in every witness that a policy names.
+// The next view or update of an older copy of the ledger therefore notices that the copy is older.
 //
-// Argument: a head is appended and synced after COMMIT and before update returns, and noise is drawn only on a receipt,
-// so only after update returned. Noise was therefore never drawn for an entry whose head is missing, and a ledger
-// without that entry forgets no loss. Appending before COMMIT would be too early: a crash between the two would leave a
-// head that no ledger holds, and with it a permanent alarm. A caller that is killed in between, or finds the witness
-// full, calls again with the same charge: this writes no entry, appends the missing head, and returns the same receipt.
-// Appends of several processes may come in any order, as each head is in the chain that all of them extend. Two heads
-// with one number, of copies that diverged, cannot both be in it, so every head is compared and not the newest alone.
+// Argument: update appends and syncs the head after COMMIT and before it returns, and noise is drawn only on a receipt,
+// which update returns. Noise was therefore never drawn for an entry whose head is missing, and a ledger without that
+// entry forgets no loss. Appending before COMMIT would be too early: a crash between the two would leave a head that is
+// in no ledger, and every later use would report tampering. A caller that is killed in between, or finds the disk of
+// the witness full, repeats the charge: no entry is written again, the missing head is appended, and the same receipt
+// is returned. Processes may append in any order, because every head is in the chain that all of them extend. If two
+// copies of the ledger have diverged, they have different heads with the same number, and one chain cannot contain
+// both; that is why every head is compared, and not only the newest.
 type witnesses []*witness
 
-// openMissing opens the witnesses that b names and that are not yet among ws, and checks that b holds all their heads.
-// Without create their files must exist. Errors: *Tampered; another error if a witness cannot be read or written.
+// openMissing opens the witnesses that the book names and that are not open yet, and checks that the book contains
+// every head in them. Unless create is set, their files must exist. It returns *Tampered if the book lacks a head, and
+// another error if a witness cannot be read or written.
 func (ws *witnesses) openMissing(b *book, create bool) error {
 	for _, path := range b.witnessPaths() {
 		if slices.ContainsFunc(*ws, func(w *witness) bool { return w.path == path }) {

@@ -12,17 +12,18 @@ import (
 // tailLog is −ln of what the tails hold that are left out, twice the probability of one tail: 2 e^−37 < 2e-16.
 const tailLog = 37
 
-// reach returns a distance from its mean that a sum of independent Bernoulli variables reaches, on either side, with a
-// probability of at most 2 e^−[tailLog]. Theorem: Bernstein's inequality, P(|S−μ| ≥ x) ≤ 2 exp(−x²/(2V + 2x/3)).
-func reach(variance float64) float64 {
+// bernsteinDistance returns a distance such that a sum of independent Bernoulli variables of the given variance lies at
+// least that far from its mean with a probability of at most 2 e^−[tailLog]. Theorem: Bernstein's inequality, P(|S−μ| ≥
+// x) ≤ 2 exp(−x²/(2V + 2x/3)).
+func bernsteinDistance(variance float64) float64 {
 	const third = tailLog / 3.
 	return third + math.Sqrt(third*third+float64(2*tailLog*variance))
 }
 
-// below returns P(S ≤ score) if so many of all respondents have a category of A.
-func (l law) below(holders, score int64) float64 {
+// probabilityAtMost returns P(S ≤ score) if the given number of respondents have a category of A.
+func (l law) probabilityAtMost(holders, score int64) float64 {
 	mean, variance := l.moments(float64(holders))
-	distance := reach(variance)
+	distance := bernsteinDistance(variance)
 	first := max(int64(l.reports)*l.least, int64(math.Floor(mean-distance)))
 	last := min(int64(l.reports)*l.most, int64(math.Ceil(mean+distance)))
 	switch {
@@ -55,39 +56,39 @@ func (l law) below(holders, score int64) float64 {
 // sums of the characteristic function at 2πj/size.
 type window struct{ first, size int64 }
 
-// share returns which share of the window is up to s.
+// share returns the share of the window that lies at or below s.
 func (w window) share(s int64) float64 { return float64(s-w.first+1) / float64(w.size) }
 
 // indicator returns the real part of φ/size · Σ e^{−2πijy/size} over the y of the window up to s, which is a geometric
 // series: φ/size · e^{−πij(first+s)/size} · sin(πj(s−first+1)/size) / sin(πj/size).
 func (w window) indicator(s, j int64, sineHalf float64, phi transform) float64 {
-	size := sine(w.part(j, s-w.first+1)) / float64(sineHalf*float64(w.size))
-	turned := phi.factor.times(polar{0, w.part(j, 2*phi.whole-w.first-s)}).wave().times(phi.sum)
+	size := sine(w.halfTurns(j, s-w.first+1)) / float64(sineHalf*float64(w.size))
+	turned := phi.factor.times(polar{0, w.halfTurns(j, 2*phi.whole-w.first-s)}).wave().times(phi.sum)
 	return float64(size * turned.real)
 }
 
-// part returns j·k/size, less a multiple of 2.
-func (w window) part(j, k int64) float64 {
+// halfTurns returns the angle π·j·k/size in half turns, j·k/size, less a multiple of 2.
+func (w window) halfTurns(j, k int64) float64 {
 	period := 2 * w.size
 	return float64(j*(k%period)%period) / float64(w.size)
 }
 
-// drawn is the law of H, the holders among those who answer: H is first + i·stride with a probability in proportion to
-// weights[i]. With a stride above 1 it stands for the whole numbers between as well.
-type drawn struct {
+// holdersLaw is the law of H, the number of holders among the respondents who answer: H is first + i·stride with a
+// probability in proportion to weights[i]. With a stride above 1 it stands for the whole numbers between as well.
+type holdersLaw struct {
 	first, stride, reports int64
 	weights                []float64
 }
 
 // drawnHolders returns the law of H. The stride is at most a fifth of its standard deviation.
-func (l law) drawnHolders(holders int64) drawn {
+func (l law) drawnHolders(holders int64) holdersLaw {
 	all, n := int64(l.respondents), int64(l.reports)
 	mean, variance := l.drawnMoments(float64(holders))
-	distance := reach(variance)
+	distance := bernsteinDistance(variance)
 	low := max(0, n-(all-holders), int64(math.Floor(mean-distance)))
 	high := min(holders, n, int64(math.Ceil(mean+distance)))
 	stride := max(1, int64(math.Sqrt(variance)/5))
-	h := drawn{low, stride, n, make([]float64, (high-low)/stride+1)}
+	h := holdersLaw{low, stride, n, make([]float64, (high-low)/stride+1)}
 	chance := l.reports / l.respondents
 	expect := [4]float64{float64(float64(holders) * chance), float64(float64(all-holders) * chance),
 		float64(holders) * (1 - chance), float64(all-holders) * (1 - chance)}
@@ -117,7 +118,7 @@ type transform struct {
 // characteristic returns the characteristic function of S at t = turns·π, which is E a^H b^(n−H): a and b are the
 // characteristic functions, at t, of one report of a holder and of one of anybody else. It sums a^{first} b^{n−last} Σ
 // weight · (a^stride)^i (b^stride)^{I−i}, in which no power overflows.
-func (h drawn) characteristic(a, b scoreWave, turns float64) transform {
+func (h holdersLaw) characteristic(a, b scoreWave, turns float64) transform {
 	steps := int64(len(h.weights) - 1)
 	others := h.reports - h.first - steps*h.stride
 	phi := transform{h.first*a.whole + others*b.whole,

@@ -53,7 +53,7 @@ func (c Combined) Deviation(parts [][]float64, among float64) float64 {
 func (c Combined) MostDeviation(answers [][]int) float64 {
 	squares := make([][]float64, len(c.Questions))
 	for h, w := range c.Questions {
-		squares[h] = w.squares()
+		squares[h] = w.expectedSquares()
 	}
 	most := 0.0
 	for _, answer := range answers {
@@ -67,8 +67,9 @@ func (c Combined) MostDeviation(answers [][]int) float64 {
 	return float64(n * math.Sqrt(most*n/math.Max(1, n-1)))
 }
 
-// squares returns E (z − κ)² / n of a respondent with each category.
-func (w Weighted) squares() []float64 {
+// expectedSquares returns, for each category, E (z − κ)² / n of a respondent who has it, with z and κ of
+// [Combined.MostDeviation] and n the number of reports.
+func (w Weighted) expectedSquares() []float64 {
 	p, q := w.floats()
 	var sum, squares float64
 	for _, a := range w.Weights {

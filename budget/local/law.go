@@ -82,8 +82,9 @@ func (c Count) Interval(score int64, confidence float64) (low, high int64) {
 	return min(low, c.Respondents), max(high, 0)
 }
 
-// LeastDetected returns the least number of holders of whom the scores of all questions reach their thresholds with at
-// least this probability, the questions being of the same respondents; one more than all respondents if there is none.
+// LeastDetected returns the least number of holders for which the scores of all questions reach their thresholds with
+// at least the given probability. All questions are put to the same respondents. If no number of holders is enough, it
+// returns the number of respondents plus 1.
 func LeastDetected(questions []Count, thresholds []int64, probability float64) int64 {
 	laws := make([]law, len(questions))
 	for i, c := range questions {
@@ -92,18 +93,20 @@ func LeastDetected(questions []Count, thresholds []int64, probability float64) i
 	return int64(sort.Search(int(questions[0].Respondents)+1, func(holders int) bool {
 		all := 1.0
 		for i, l := range laws {
-			all *= 1 - l.below(int64(holders), thresholds[i]-1)
+			all *= 1 - l.probabilityAtMost(int64(holders), thresholds[i]-1)
 		}
 		return all >= probability
 	}))
 }
 
-// Threshold returns the least score, at least 1, that is reached with at most this probability if there are no holders;
-// one more than the greatest score if none is.
+// Threshold returns the least score s ≥ 1 such that P(S ≥ s) is at most the given probability if there are no holders.
+// If no possible score is that unlikely, it returns the greatest possible score plus 1.
 func (c Count) Threshold(probability float64) int64 {
 	l := c.law()
 	greatest := int(c.Reports * l.most)
-	return 1 + int64(sort.Search(greatest, func(score int) bool { return 1-l.below(0, int64(score)) <= probability }))
+	return 1 + int64(sort.Search(greatest, func(score int) bool {
+		return 1-l.probabilityAtMost(0, int64(score)) <= probability
+	}))
 }
 
 // tailError is more than the error of a computed probability.
@@ -118,10 +121,10 @@ func (l law) deviation(holders float64) float64 {
 	return float64(l.respondents*math.Sqrt(variance)) / float64(l.reports*l.gap)
 }
 
-// moments returns the mean and the variance of S if so many of all have a category of A.
+// moments returns the mean and the variance of S if the given number of respondents have a category of A.
 func (l law) moments(holders float64) (mean, variance float64) {
 	f := holders / l.respondents
-	own := l.holder.part(f) + l.other.part(1-f)
+	own := l.holder.varianceShare(f) + l.other.varianceShare(1-f)
 	_, drawn := l.drawnMoments(holders)
 	mean = float64(l.reports * (l.other.mean + float64(f*l.gap)))
 	return mean, float64(l.reports*own) + float64(l.gap*l.gap*drawn)
@@ -152,8 +155,8 @@ func (l law) leastHolders(score int64, level float64) int64 {
 	at := l.estimate(float64(score) + 0.5)
 	at += float64(wanted * l.deviation(math.Min(math.Max(at, 0), l.respondents)))
 	for steps := 0; high-low > 1; steps++ {
-		k := l.between(low, high, at, steps)
-		above := 1 - l.below(k, score)
+		k := l.nextProbe(low, high, at, steps)
+		above := 1 - l.probabilityAtMost(k, score)
 		if above >= level {
 			high = k
 		} else {
@@ -164,9 +167,9 @@ func (l law) leastHolders(score int64, level float64) int64 {
 	return high
 }
 
-// between returns the whole number from a point upwards that lies between low and high; when many steps have not closed
-// the bracket, every second one is the middle.
-func (l law) between(low, high int64, at float64, steps int) int64 {
+// nextProbe returns the whole number to try next: the point at, rounded up and moved strictly between low and high. If
+// many steps have not closed the bracket, every second number is the middle of it.
+func (l law) nextProbe(low, high int64, at float64, steps int) int64 {
 	if steps > 12 && steps%2 == 0 {
 		return low + (high-low)/2
 	}

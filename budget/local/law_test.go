@@ -59,7 +59,7 @@ func TestLawIsTheListedOne(t *testing.T) {
 					below += chance
 					mean += chance * c.Estimate(int64(s))
 					square += chance * c.Estimate(int64(s)) * c.Estimate(int64(s))
-					if got := c.law().below(k, int64(s)); math.Abs(got-below) > 1e-12 {
+					if got := c.law().probabilityAtMost(k, int64(s)); math.Abs(got-below) > 1e-12 {
 						t.Fatalf("%+v, %d holders: P(S ≤ %d) = %.17g, expected %.17g", c, k, s, got, below)
 					}
 				}
@@ -155,7 +155,7 @@ func TestLawOfManyIsTheSum(t *testing.T) {
 			mean, variance := l.moments(float64(size[2]))
 			for _, z := range []float64{-6, -1.96, 0, 3} {
 				s := int64(mean + z*math.Sqrt(variance))
-				if got, want := l.below(size[2], s), addedLaw(c, size[2], s); math.Abs(got-want) > 2e-11 {
+				if got, want := l.probabilityAtMost(size[2], s), addedLaw(c, size[2], s); math.Abs(got-want) > 2e-11 {
 					t.Errorf("%+v, %v, z = %g: %.15g, expected %.15g", r, size, z, got, want)
 				}
 			}
@@ -234,7 +234,8 @@ func TestLongIntervalsAreNotTooLong(t *testing.T) {
 					low, _ := c.Interval(int64(s), 0.95)
 					return low > k
 				})
-				if covered := l.below(k, int64(end-1)) - l.below(k, int64(first-1)); covered < 0.95 || covered > 0.955 {
+				covered := l.probabilityAtMost(k, int64(end-1)) - l.probabilityAtMost(k, int64(first-1))
+				if covered < 0.95 || covered > 0.955 {
 					t.Errorf("%+v covers %d with %g", c, k, covered)
 				}
 			}
@@ -363,7 +364,8 @@ func TestLawIsMonotone(t *testing.T) {
 		mean, variance := l.moments(float64(k))
 		for z := -7.0; z < 7; z += 0.3 {
 			s := int64(mean + z*math.Sqrt(variance))
-			if l.below(k, s) > l.below(k, s+1)+1e-13 || l.below(k, s) < l.below(k+1, s)-1e-13 {
+			if l.probabilityAtMost(k, s) > l.probabilityAtMost(k, s+1)+1e-13 ||
+				l.probabilityAtMost(k, s) < l.probabilityAtMost(k+1, s)-1e-13 {
 				t.Errorf("K = %d: P(S ≤ %d) does not rise in S or does not fall in K", k, s)
 			}
 		}
@@ -423,7 +425,7 @@ func writeLaw(w io.Writer, l law) {
 		k := math.Floor(f * l.respondents)
 		mean, variance := l.moments(k)
 		for z := -3.0; z <= 3; z++ {
-			fmt.Fprintf(w, "%x ", math.Float64bits(l.below(int64(k), int64(mean+z*math.Sqrt(variance)))))
+			fmt.Fprintf(w, "%x ", math.Float64bits(l.probabilityAtMost(int64(k), int64(mean+z*math.Sqrt(variance)))))
 		}
 		fmt.Fprintf(w, "%x\n", math.Float64bits(l.deviation(k)))
 	}

@@ -32,8 +32,8 @@ func (c Count) scores() (holder, other scoreLaw) {
 	other = scoreLaw{variance: c.scoreVariance(outside), first: first}
 	holder.mean, _ = holderMean.Float64()
 	other.mean, _ = otherMean.Float64()
-	holder.masses = c.weigh(masses, inside, first, 1)
-	other.masses = c.weigh(masses, outside, c.Support-first, -1)
+	holder.masses = c.scoreProbabilities(masses, inside, first, 1)
+	other.masses = c.scoreProbabilities(masses, outside, c.Support-first, -1)
 	return holder, other
 }
 
@@ -56,8 +56,8 @@ func twoScores(mean *big.Rat, least int64) scoreLaw {
 	return s
 }
 
-// part returns the share of the variance.
-func (s scoreLaw) part(share float64) float64 {
+// varianceShare returns the given share of the variance.
+func (s scoreLaw) varianceShare(share float64) float64 {
 	if len(s.masses) == 2 { // in this order, so that the intervals of a single category keep their bits
 		return float64(float64(share*s.masses[1]) * (1 - s.masses[1]))
 	}
@@ -116,11 +116,11 @@ func ratio(x *big.Float, a, b int64) *big.Float {
 	return product.Quo(product, whole(b))
 }
 
-// weigh returns the law of the score of a respondent whose category is one of a side, A or all others, from the law of
-// a uniformly random set. The first mass is the probability that the set holds in categories of the side; from one mass
-// to the next, that number changes by step. Of such sets the share in/side holds the respondent's category, and each
-// has a probability in proportion to p/w; the others have one in proportion to (1−p)/(k−w).
-func (r Randomiser) weigh(masses []*big.Float, side, in, step int64) []float64 {
+// scoreProbabilities returns the law of the score of a respondent whose category is one of a side, A or all others,
+// from the law of a uniformly random set. The first mass is the probability that the set holds in categories of the
+// side; from one mass to the next, that number changes by step. Of such sets the share in/side holds the respondent's
+// category, and each has a probability in proportion to p/w; the others have one in proportion to (1−p)/(k−w).
+func (r Randomiser) scoreProbabilities(masses []*big.Float, side, in, step int64) []float64 {
 	truth := new(big.Float).Mul(whole(r.Keep), whole(r.Categories-r.Support))
 	lie := new(big.Float).Mul(whole(chances-r.Keep), whole(r.Support))
 	weighed, sum := make([]*big.Float, len(masses)), whole(0)

@@ -153,7 +153,7 @@ func (c clones) delta(bigE float64) float64 {
 		if x == c.least {
 			return out + float64(sum*(1+c.error()))
 		}
-		h.lessen(threshold(x-1, lean))
+		h.removeClone(threshold(x-1, lean))
 	}
 }
 
@@ -174,8 +174,9 @@ func threshold(c int64, lean float64) int64 {
 	return min(int64(math.Floor(float64(m/2)+float64(m*lean)))+1, c+1)
 }
 
-// half holds b = P(Bin(c, ½) = x−1) and T = P(Bin(c, ½) ≥ x) for one c and x, with the errors that they may have.
-type half struct {
+// halfBinomial holds b = P(Bin(c, ½) = x−1) and T = P(Bin(c, ½) ≥ x) for one c and x, with the errors that they may
+// have.
+type halfBinomial struct {
 	clones, at float64 // c and x
 	b, tail    float64
 	bError     float64 // relative
@@ -184,7 +185,7 @@ type half struct {
 
 // newHalf returns them for c clones and a threshold x > (c+1)/2. It adds up all probabilities from the middle on, in
 // units of that of the middle, and leaves off when the rest is negligible: the sum then is too small, and b too large.
-func newHalf(c, x int64) half {
+func newHalf(c, x int64) halfBinomial {
 	n := float64(c)
 	middle := math.Ceil(n / 2)
 	weight, total, tail, b := 1.0, 1.0, 0.0, 0.0
@@ -207,7 +208,7 @@ func newHalf(c, x int64) half {
 		weight *= (n - j) / (j + 1)
 	}
 	err := 8 * roundoff * (j - middle + 4)
-	return half{n, float64(x), b / total, tail / total, err, float64(err * (tail / total))}
+	return halfBinomial{n, float64(x), b / total, tail / total, err, float64(err * (tail / total))}
 }
 
 // stake is what the outcomes beyond the threshold gain and cost: (e^ε₀−E)/(e^ε₀+1) for b, E − 1 for T. Its steepness
@@ -216,17 +217,17 @@ type stake struct{ gain, price, steepness float64 }
 
 // difference returns an upper bound of max(0, gain·b − price·T): roundings are added, and what is lost if a threshold
 // is rounded to the wrong side of a whole number.
-func (h *half) difference(s stake) float64 {
+func (h *halfBinomial) difference(s stake) float64 {
 	up, down := float64(s.gain*h.b), float64(s.price*h.tail)
 	slack := float64(up*(h.bError+32*roundoff)) + float64(s.price*h.tailError) + float64(down*32*roundoff)
 	tie := 64 * roundoff * (2 + s.price) * h.b * math.Min(s.steepness, h.clones+1)
 	return math.Max(0, up-down) + slack + float64(tie)
 }
 
-// lessen goes from c to c − 1 clones, with a new threshold that is the same or less by one:
+// removeClone goes from c to c − 1 clones, with a new threshold that is the same or less by one:
 //
 //	T_{c−1}(x) = T_c(x) − b_{c−1}(x−1)/2,  T_{c−1}(x−1) = T_c(x) + b_{c−1}(x−1)/2.
-func (h *half) lessen(x int64) {
+func (h *halfBinomial) removeClone(x int64) {
 	same := float64(h.b * 2 * (h.clones + 1 - h.at) / h.clones) // b_{c−1}(x−1)
 	if float64(x) < h.at {
 		h.tail += float64(same / 2)

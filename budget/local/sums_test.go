@@ -52,7 +52,7 @@ func assertLaw(t *testing.T, c Count, holders int64, law []float64) {
 		below += chance
 		mean += chance * c.Estimate(int64(s))
 		square += chance * c.Estimate(int64(s)) * c.Estimate(int64(s))
-		if got := l.below(holders, int64(s)); math.Abs(got-below) > 1e-12 {
+		if got := l.probabilityAtMost(holders, int64(s)); math.Abs(got-below) > 1e-12 {
 			t.Fatalf("%+v, %d holders: P(S ≤ %d) = %.17g, expected %.17g", c, holders, s, got, below)
 		}
 	}
@@ -183,7 +183,7 @@ func TestLawOfManyScoresIsTheSum(t *testing.T) {
 					below += mass
 					if z := (float64(law.first) + float64(i) - mean) / math.Sqrt(variance); i%7 == 0 &&
 						math.Abs(z) < 7 {
-						if got := l.below(size[2], law.first+int64(i)); math.Abs(got-below) > 2e-12 {
+						if got := l.probabilityAtMost(size[2], law.first+int64(i)); math.Abs(got-below) > 2e-12 {
 							t.Fatalf("%+v, %v, z = %g: %.15g, expected %.15g", c, size, z, got, below)
 						}
 					}
@@ -247,7 +247,7 @@ func TestIntervalsOfLongSumsAreNotTooLong(t *testing.T) {
 					}
 					first := search(func(_, high int64) bool { return high >= k })
 					end := search(func(low, _ int64) bool { return low > k })
-					covered := l.below(k, end-1) - l.below(k, first-1)
+					covered := l.probabilityAtMost(k, end-1) - l.probabilityAtMost(k, first-1)
 					if covered < 0.95 || covered > 0.95+0.13/math.Sqrt(variance) {
 						t.Errorf("%+v covers %d with %g", c, k, covered)
 					}
@@ -304,7 +304,8 @@ func TestLawOfSumsIsMonotone(t *testing.T) {
 			mean, variance := l.moments(float64(k))
 			for z := -7.0; z < 7; z += 0.3 {
 				s := int64(mean + z*math.Sqrt(variance))
-				if l.below(k, s) > l.below(k, s+1)+1e-13 || l.below(k, s) < l.below(k+1, s)-1e-13 {
+				if l.probabilityAtMost(k, s) > l.probabilityAtMost(k, s+1)+1e-13 ||
+					l.probabilityAtMost(k, s) < l.probabilityAtMost(k+1, s)-1e-13 {
 					t.Errorf("m = %d, K = %d: P(S ≤ %d) does not rise in S or does not fall in K", m, k, s)
 				}
 			}

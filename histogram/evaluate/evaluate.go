@@ -36,15 +36,15 @@ import (
 	"github.com/dprelease/dprelease/plan/selection"
 )
 
-// Claims are what a release publishes of the tables that its plan measures.
-type Claims struct {
-	Tables      []Claim
+// PublishedResults are what a release publishes of the tables that its plan measures.
+type PublishedResults struct {
+	Tables      []PublishedStatistic
 	Rows        []Rows
 	Predictions []Prediction
 }
 
-// Claim is the count of a published table, or a figure shown with it.
-type Claim struct {
+// PublishedStatistic is the count of a published table, or a figure shown with it.
+type PublishedStatistic struct {
 	Path string // path of the table in the plan
 	// Figure is the name of a figure of the table, "" for its count.
 	Figure string
@@ -74,8 +74,9 @@ type Rows struct {
 	Whole     []int
 }
 
-// Differences are the result of [Compare], in the order of its claims. They are computed from the confidential tables
-// without noise, so they are confidential, and show "confidential" however they are printed or marshalled whole.
+// Differences are the result of [Compare], in the order of the published results. They are computed from the
+// confidential tables without noise, so they are confidential, and show "confidential" however they are printed or
+// marshalled whole.
 type Differences struct {
 	answer.Redacted
 	Tables      []Difference
@@ -135,7 +136,7 @@ const leastPass = 1 << 24
 // Errors: those of [scan.Files.Count], and of the note. Tables are read as often as it takes to count everything
 // within the memory.
 func Compare(ctx context.Context, note ledger.Comparison, paid *compiled.Compiled, files scan.Files,
-	s *noise.RowStreams, claims Claims) (*Differences, error) {
+	s *noise.RowStreams, claims PublishedResults) (*Differences, error) {
 	own, err := planner.Verify(paid)
 	if err != nil {
 		return nil, err
@@ -211,7 +212,7 @@ func leftOut(batch []question, err error) bool {
 var errOtherCells = errors.New("what the release publishes of it does not have its cells")
 
 // askTable asks for the truth of a published table.
-func (c *comparison) askTable(claim Claim, out *Difference) error {
+func (c *comparison) askTable(claim PublishedStatistic, out *Difference) error {
 	i := slices.IndexFunc(c.plan.Tables, func(t plan.Table) bool { return t.Path == claim.Path })
 	if i < 0 {
 		return fmt.Errorf("table %s is not in the plan of this release", claim.Path)

@@ -51,7 +51,7 @@ func noteOf(t testing.TB, p *plan.Plan, rehearsal bool) ledger.Comparison {
 }
 
 // compared compares claims with a folder, which must succeed.
-func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *Differences {
+func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims PublishedResults) *Differences {
 	t.Helper()
 	d, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir},
 		streams(p, key), claims)
@@ -62,13 +62,13 @@ func compared(t *testing.T, p *plan.Plan, dir string, key byte, claims Claims) *
 }
 
 // claimOf publishes these figures, with an interval of ±margin.
-func claimOf(path string, margin float64, unbiased ...float64) Claim {
+func claimOf(path string, margin float64, unbiased ...float64) PublishedStatistic {
 	f := Figures{Unbiased: unbiased}
 	for _, v := range unbiased {
 		f.Published, f.Low, f.High = append(f.Published, int64(max(v, 0))), append(f.Low, v-margin),
 			append(f.High, v+margin)
 	}
-	return Claim{Path: path, Read: func() (Figures, error) { return f, nil }}
+	return PublishedStatistic{Path: path, Read: func() (Figures, error) { return f, nil }}
 }
 
 // near tells that two figures agree but for the rounding of a few operations.
@@ -78,9 +78,9 @@ func TestCompareSaysHowFarTheFiguresLie(t *testing.T) {
 	p := planOf(t, "UNKNOWN", "drop")
 	// a: ages 1, 1, 7; b: age 3; c: none. The last two rows are left out.
 	dir := folder(t, "t.csv", "kind,age\na,1\na,1\na,7\nb,3\nx,3\nc,99\n")
-	d := compared(t, p, dir, 1, Claims{
+	d := compared(t, p, dir, 1, PublishedResults{
 		// By band, then kind; the truth is 2 1 0, 1 0 0: off by 3, −1, −2, 0, 0, 6.
-		Tables: []Claim{claimOf("bands", 2, 5, 0, -2, 1, 0, 6)},
+		Tables: []PublishedStatistic{claimOf("bands", 2, 5, 0, -2, 1, 0, 6)},
 		Rows: []Rows{{
 			Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity},
 				{Attribute: "age", Level: "band", Basis: plan.Identity}},
@@ -115,14 +115,14 @@ func TestCompareCountsUp(t *testing.T) {
 		{[]bool{true, true}, []float64{2, 3, 3, 3, 4, 4}}} {
 		claim := claimOf("bands", 0, c.want...)
 		claim.CountsUp = c.up
-		if got := compared(t, p, dir, 1, Claims{Tables: []Claim{claim}}).Tables[0]; got.Rows != 4 || got.L1 != 0 ||
-			got.Squares != 0 || got.Covered != 6 {
+		got := compared(t, p, dir, 1, PublishedResults{Tables: []PublishedStatistic{claim}}).Tables[0]
+		if got.Rows != 4 || got.L1 != 0 || got.Squares != 0 || got.Covered != 6 {
 			t.Errorf("along %v: %d rows, L1 %v, squares %v, covered %d", c.up, got.Rows, got.L1, got.Squares,
 				got.Covered)
 		}
 		claim.CountsUp = c.up[:1]
 		if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir}, streams(p, 1),
-			Claims{Tables: []Claim{claim}}); !errors.Is(err, errOtherCells) {
+			PublishedResults{Tables: []PublishedStatistic{claim}}); !errors.Is(err, errOtherCells) {
 			t.Errorf("with one key of two: %v", err)
 		}
 	}
@@ -138,7 +138,8 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 		fmt.Fprintf(&data, "p%d,a,1\np%d,a,2\np%d,b,8\np%d,c,x9\n", i, i, i, i) // the last is left out, for its age
 	}
 	dir := folder(t, "t.csv", strings.ReplaceAll(data.String(), "x9", "99"))
-	claims := Claims{Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}},
+	claims := PublishedResults{Rows: []Rows{{Table: "persons",
+		By:    []plan.Factor{{Attribute: "kind", Basis: plan.Identity}},
 		Codes: [][]uint32{{2}}, Marginals: [][]int{{0}}}}}
 	for key := byte(1); key < 4; key++ {
 		kinds := make([]int64, 3)
@@ -152,7 +153,7 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 		if got := compared(t, p, dir, key, claims).Marginals[0][0]; got.Rows != 600 || !near(got.L1, 2) {
 			t.Errorf("key %d: %d rows, L1 %v", key, got.Rows, got.L1)
 		}
-		claims := Claims{Tables: []Claim{{Path: "all", Read: func() (Figures, error) {
+		claims := PublishedResults{Tables: []PublishedStatistic{{Path: "all", Read: func() (Figures, error) {
 			exact := countsOf(t, p, dir, key, "all")
 			figures := make([]float64, len(exact))
 			for i, n := range exact {
@@ -170,8 +171,8 @@ func TestCompareKeepsTheRulesOfThePlan(t *testing.T) {
 func TestCompareWithNothing(t *testing.T) {
 	p := planOf(t)
 	dir := folder(t, "t.csv", "kind,age\n")
-	d := compared(t, p, dir, 1, Claims{
-		Tables: []Claim{claimOf("bands", 0, 0, 0, 0, 0, 0, 2)},
+	d := compared(t, p, dir, 1, PublishedResults{
+		Tables: []PublishedStatistic{claimOf("bands", 0, 0, 0, 0, 0, 0, 2)},
 		Rows: []Rows{{Table: "persons", By: []plan.Factor{{Attribute: "kind", Basis: plan.Identity}},
 			Codes:     [][]uint32{{}},
 			Marginals: [][]int{{0}}}},
@@ -192,7 +193,7 @@ func TestCompareRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := false
-	claims := Claims{Tables: []Claim{{Path: "bands", Read: func() (Figures, error) {
+	claims := PublishedResults{Tables: []PublishedStatistic{{Path: "bands", Read: func() (Figures, error) {
 		read = true
 		return Figures{},
 			nil
@@ -215,17 +216,19 @@ func TestCompareRefuses(t *testing.T) {
 	}
 	wrong := []plan.Factor{{Attribute: "kind", Basis: plan.Identity}}
 	for name, c := range map[string]struct {
-		claims Claims
+		claims PublishedResults
 		want   string
 	}{
-		"what the plan does not have": {Claims{Tables: []Claim{claimOf("x", 0)}}, "not in the plan"},
-		"cells":                       {Claims{Tables: []Claim{claimOf("bands", 0, 1, 2)}}, "does not have its cells"},
-		"a code": {Claims{Rows: []Rows{{Table: "persons", By: wrong, Codes: [][]uint32{{3}}}}},
+		"what the plan does not have": {
+			PublishedResults{Tables: []PublishedStatistic{claimOf("x", 0)}}, "not in the plan"},
+		"cells": {PublishedResults{Tables: []PublishedStatistic{claimOf("bands", 0, 1, 2)}},
+			"does not have its cells"},
+		"a code": {PublishedResults{Rows: []Rows{{Table: "persons", By: wrong, Codes: [][]uint32{{3}}}}},
 			"a code of kind is not one of its level"},
-		"columns": {Claims{Rows: []Rows{{Table: "persons", By: wrong}}},
+		"columns": {PublishedResults{Rows: []Rows{{Table: "persons", By: wrong}}},
 			"0 columns, where the plan has 1"},
 		"lengths": {
-			Claims{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}},
+			PublishedResults{Rows: []Rows{{Table: "persons", By: append(wrong, wrong[0]), Codes: [][]uint32{{1}, {}}}}},
 			"not of one length"},
 	} {
 		if _, err := Compare(context.Background(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir},
@@ -345,7 +348,7 @@ marginals:
 		t.Fatal(err)
 	}
 	dir := folder(t, "t.csv", "id,kind,band,pay,w\n1,a,x,5,1\n1,a,x,,1\n2,b,y,1,\n3,b,y,99,2\n")
-	d := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{claimOf("kinds", 1, 0, 0)}})
+	d := compared(t, p.Plan(), dir, 1, PublishedResults{Tables: []PublishedStatistic{claimOf("kinds", 1, 0, 0)}})
 	if d.Tables[0].Rows != 3 { // weights
 		t.Errorf("the truth is %d, where rows of 1 and 2 are left, and one has no pay and one no weight",
 			d.Tables[0].Rows)
@@ -353,12 +356,12 @@ marginals:
 }
 
 // figureOf publishes these figures, with intervals of ±margin; NaN is withheld.
-func figureOf(path, name string, margin float64, values ...float64) Claim {
+func figureOf(path, name string, margin float64, values ...float64) PublishedStatistic {
 	f := Figures{Unbiased: values}
 	for _, v := range values {
 		f.Low, f.High = append(f.Low, v-margin), append(f.High, v+margin)
 	}
-	return Claim{Path: path, Figure: name, Read: func() (Figures, error) { return f, nil }}
+	return PublishedStatistic{Path: path, Figure: name, Read: func() (Figures, error) { return f, nil }}
 }
 
 // TestFiguresAreHeldAgainstTheTruth: the truth of each kind of figure is worked out by hand.
@@ -392,7 +395,7 @@ marginals:
 	nan := math.NaN()
 	squares := 4. + 2*25 + 16 // Σ w x² of a, with Σ w x = 16 and Σ w = 4
 	for _, c := range []struct {
-		claim                                        Claim
+		claim                                        PublishedStatistic
 		cells, covered, bounded, withheld, undefined int64
 		l1                                           float64
 	}{
@@ -409,7 +412,7 @@ marginals:
 		{figureOf("sizes", "within", 0.1, 0.75, 0, 0, 0.25, 0.5, 0), 4, 3, 4, 0, 2, 0.5},         // of a 3 and 1, of b 0 and ½
 		{figureOf("sizes", "across", 0.1, 1, 0, 0, 0.5, 1./3, 0.25), 6, 4, 6, 0, 0, 1./6 + 0.25}, // 3 0 0, 1 ½ 0
 	} {
-		got := compared(t, p.Plan(), dir, 1, Claims{Tables: []Claim{c.claim}}).Tables[0]
+		got := compared(t, p.Plan(), dir, 1, PublishedResults{Tables: []PublishedStatistic{c.claim}}).Tables[0]
 		if got.Cells != c.cells || got.Covered != c.covered || got.Bounded != c.bounded || got.Withheld != c.withheld ||
 			got.Undefined != c.undefined || math.Abs(got.L1-c.l1) > 1e-9 {
 			t.Errorf("%s %s: %d cells, %d covered of %d, %d withheld, %d undefined, L1 %v", c.claim.Path,
@@ -417,8 +420,8 @@ marginals:
 				got.Cells, got.Covered, got.Bounded, got.Withheld, got.Undefined, got.L1)
 		}
 	}
-	if d := compared(t, p.Plan(), dir, 1,
-		Claims{Tables: []Claim{claimOf("pay", 0.25, 4, 0.75, 0)}}).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
+	weighted := PublishedResults{Tables: []PublishedStatistic{claimOf("pay", 0.25, 4, 0.75, 0)}}
+	if d := compared(t, p.Plan(), dir, 1, weighted).Tables[0]; d.Squares != 0.0625 || d.Covered != 3 {
 		t.Errorf("weighted counts are off by %v, %d covered", d.Squares, d.Covered)
 	}
 }

@@ -74,7 +74,7 @@ func Example() {
 	published := evaluate.Figures{Published: []int64{3, 0}, Unbiased: []float64{3, -1}, Low: []float64{0, 0},
 		High: []float64{6, 2}}
 	d, err := evaluate.Compare(ctx, noted(ctx, p, folder), p, scan.Files{Dir: folder},
-		noise.NewStreams(noise.Key{}, p.Hash()).Rows(), evaluate.Claims{Tables: []evaluate.Claim{
+		noise.NewStreams(noise.Key{}, p.Hash()).Rows(), evaluate.PublishedResults{Tables: []evaluate.PublishedStatistic{
 			{Path: "pets", Read: func() (evaluate.Figures, error) { return published, nil }}}})
 	if err != nil {
 		panic(err)

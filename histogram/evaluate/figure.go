@@ -27,7 +27,7 @@ type truths struct {
 }
 
 // askFigure asks for the truth of a figure of a published table.
-func (c *comparison) askFigure(claim Claim, t plan.Table, out *Difference) error {
+func (c *comparison) askFigure(claim PublishedStatistic, t plan.Table, out *Difference) error {
 	i := slices.IndexFunc(t.Figures, func(f plan.Figure) bool { return f.Name == claim.Figure })
 	if i < 0 {
 		return fmt.Errorf("table %s has no figure %s in the plan of this release", claim.Path, claim.Figure)

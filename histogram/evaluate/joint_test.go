@@ -89,7 +89,7 @@ func TestCompareSaysHowPairsGoTogether(t *testing.T) {
 	kind, band := plan.Factor{Attribute: "kind", Basis: plan.Identity}, plan.Factor{Attribute: "age", Level: "band",
 		Basis: plan.Identity}
 	age := plan.Factor{Attribute: "age", Basis: plan.Identity}
-	d := compared(t, p, dir, 1, Claims{Rows: []Rows{
+	d := compared(t, p, dir, 1, PublishedResults{Rows: []Rows{
 		{Table: "persons", By: []plan.Factor{kind, band}, Codes: [][]uint32{{0, 0, 1, 1}, {0, 1, 0, 1}},
 			Marginals: [][]int{{0}, {0, 1}}},
 		{Table: "persons", By: []plan.Factor{age, {Attribute: "age", Basis: plan.Identity}},
@@ -116,7 +116,7 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 	by := []plan.Factor{{Attribute: "kind", Basis: plan.Identity}, {Attribute: "age", Basis: plan.Identity}}
 	// a 1, a 7, b 7, a 7
 	rows := Rows{Table: "persons", By: by, Codes: [][]uint32{{0, 0, 1, 0}, {1, 7, 7, 7}}, Whole: []int{0, 1}}
-	d := compared(t, p, dir, 1, Claims{Rows: []Rows{rows, {Table: "persons", By: by, Codes: rows.Codes}}})
+	d := compared(t, p, dir, 1, PublishedResults{Rows: []Rows{rows, {Table: "persons", By: by, Codes: rows.Codes}}})
 	j := d.Joints[0]
 	// Kinds are a 3/4 and b 1/4 of the microdata, ages 1 1/4 and 7 3/4: a 7 is 9/16 of independent rows, the others
 	// none.
@@ -134,18 +134,18 @@ func TestCompareFindsUniqueRows(t *testing.T) {
 	}
 	// By the other order of columns the same rows are unique.
 	rows.Whole = []int{1, 0}
-	if j := compared(t, p, dir, 1, Claims{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 1 ||
+	if j := compared(t, p, dir, 1, PublishedResults{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 1 ||
 		!near(j.Independent, want) {
 		t.Errorf("the other way: unique %d, met %d, %v", j.Unique, j.Matched, j.Independent)
 	}
 	rows.Codes = [][]uint32{{}, {}}
-	if j := compared(t, p, dir, 1, Claims{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 0 ||
+	if j := compared(t, p, dir, 1, PublishedResults{Rows: []Rows{rows}}).Joints[0]; j.Unique != 3 || j.Matched != 0 ||
 		j.Independent != 0 || j.Propensity != nil {
 		t.Errorf("no rows drawn: %d, %d, %v, %v", j.Unique, j.Matched, j.Independent, j.Propensity != nil)
 	}
 	rows.Whole = []int{2}
 	if _, err := Compare(t.Context(), noteOf(t, p, false), compiled.Of(p), scan.Files{Dir: dir}, streams(p, 1),
-		Claims{Rows: []Rows{rows}}); err == nil {
+		PublishedResults{Rows: []Rows{rows}}); err == nil {
 		t.Error("a column that is not there is compared")
 	}
 }

@@ -55,7 +55,7 @@ func surveyOf(t *testing.T, rows []person) string {
 func predicted(t *testing.T, rows []person, q Prediction) *Predicted {
 	t.Helper()
 	p := planOf(t)
-	return compared(t, p, surveyOf(t, rows), 1, Claims{Predictions: []Prediction{q}}).Predictions[0]
+	return compared(t, p, surveyOf(t, rows), 1, PublishedResults{Predictions: []Prediction{q}}).Predictions[0]
 }
 
 // TestPredictionsOfAFewRows: of four rows the figures are worked out by hand. Rows of kind c have the probabilities .8
@@ -116,7 +116,7 @@ func TestPairsOfColumnsPredict(t *testing.T) {
 	with := m
 	with.Pairs = [][2]int{{1, 0}}
 	got := compared(t, p, folder(t, "persons.csv", text.String()), 1,
-		Claims{Predictions: []Prediction{{Model: m}, {Model: with}}}).Predictions
+		PublishedResults{Predictions: []Prediction{{Model: m}, {Model: with}}}).Predictions
 	if alone, both := got[0].Ceiling, got[1].Ceiling; alone.AUC > .8 || both.AUC < .98 || both.Accuracy < .9 {
 		t.Errorf("AUC %v without the pair, %v with it, of which %v are right", alone.AUC, both.AUC, both.Accuracy)
 	}
@@ -269,7 +269,8 @@ marginals: {labels: {by: [label]}}
 		}
 		q := Prediction{Model: plan.Model{Table: "t", Method: spec.AdditiveModel, Target: on("label"), Class: 1,
 			By: []plan.Factor{on("a"), on("b"), on("c"), on("d"), on("e")}}, Microdata: codes}
-		d := compared(t, p, folder(t, "t.csv", text.String()), 1, Claims{Predictions: []Prediction{q}}).Predictions[0]
+		d := compared(t, p, folder(t, "t.csv", text.String()), 1,
+			PublishedResults{Predictions: []Prediction{q}}).Predictions[0]
 		ceiling, fitted = ceiling+d.Ceiling.AUC/surveys, fitted+d.SameRows.AUC/surveys
 		if d.SameRows.AUC != d.Microdata.AUC || d.SameRows.LogLoss != d.Microdata.LogLoss {
 			t.Errorf("the same rows are learned as %v and %v", d.SameRows.AUC, d.Microdata.AUC)
@@ -301,7 +302,7 @@ func TestPredictionsAreRefusedBeforeTheNote(t *testing.T) {
 	dir, note := surveyOf(t, clearRows(10)), noteOf(t, p, false)
 	compare := func(q Prediction) error {
 		_, err := Compare(t.Context(), note, compiled.Of(p), scan.Files{Dir: dir}, streams(p, 1),
-			Claims{Predictions: []Prediction{q}})
+			PublishedResults{Predictions: []Prediction{q}})
 		return err
 	}
 	ok := Prediction{Model: kindByAge(spec.AdditiveModel)}

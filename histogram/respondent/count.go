@@ -201,7 +201,7 @@ func countAll(ctx context.Context, from source.Data, t *spec.Table, q *questions
 	var twice []uint64
 	if tokens {
 		var err error
-		if twice, err = repeated(ctx, from, t, q, limit); err != nil {
+		if twice, err = repeatedReports(ctx, from, t, q, limit); err != nil {
 			return nil, err
 		}
 	}
@@ -278,8 +278,8 @@ func hasToken(of batch, i int) bool {
 	return of.token.IsNull(i) || len(of.token.Value(i)) == tokenBytes
 }
 
-// sent is a report by whose it is, and where.
-type sent struct {
+// sentReport is a report, identified by the token of its device, with its question and its place.
+type sentReport struct {
 	token    [tokenBytes]byte
 	question uint32
 	at       uint64
@@ -303,9 +303,10 @@ func (q *questions) repeatedWithin(question int) uint32 {
 	return uint32(question)
 }
 
-// repeated returns the places, in ascending order, of the reports of which the same device has sent one before, to the
-// same question or, where a device answers one question, to any.
-func repeated(ctx context.Context, from source.Data, t *spec.Table, q *questions, limit int64) ([]uint64, error) {
+// repeatedReports returns the places, in ascending order, of the reports from a device that has already sent one: to
+// the same question or, if each device answers only one question, to any.
+func repeatedReports(ctx context.Context, from source.Data, t *spec.Table, q *questions, limit int64) ([]uint64,
+	error) {
 	r, err := source.Open(ctx, from, t, columns(q))
 	if err != nil {
 		return nil, err
@@ -315,12 +316,12 @@ func repeated(ctx context.Context, from source.Data, t *spec.Table, q *questions
 		return nil, fmt.Errorf("finding reports that were sent twice: %w", err)
 	}
 	workers := runtime.GOMAXPROCS(0)
-	each := make([][]sent, workers)
+	each := make([][]sentReport, workers)
 	err = inParallel(ctx, r, workers, func(w int, p *source.Piece, b *source.Buffers) error {
 		return q.read(ctx, p, b, func(of batch) error {
 			for i := range of.rows {
 				if q.isReport(of, i) && of.token.IsValid(i) {
-					one := sent{question: q.repeatedWithin(int(of.question[i])), at: of.first + uint64(i)}
+					one := sentReport{question: q.repeatedWithin(int(of.question[i])), at: of.first + uint64(i)}
 					copy(one.token[:], of.token.Value(i))
 					each[w] = append(each[w], one)
 				}
@@ -332,7 +333,7 @@ func repeated(ctx context.Context, from source.Data, t *spec.Table, q *questions
 		return nil, err
 	}
 	all := slices.Concat(each...)
-	slices.SortFunc(all, func(a, b sent) int {
+	slices.SortFunc(all, func(a, b sentReport) int {
 		return cmp.Or(bytes.Compare(a.token[:], b.token[:]), cmp.Compare(a.question, b.question),
 			cmp.Compare(a.at, b.at))
 	})

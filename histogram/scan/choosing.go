@@ -124,7 +124,7 @@ func newAllowanceWorker(t *tally, bounds []*bounding.Bounding, h *contentHasher)
 // left out (nil: none).
 func (w *allowanceWorker) addChunk(piece int, first int64, c *chunk, kept, out []uint64) error {
 	columns := w.clamped.columnsOf(c.codes, c.rows)
-	contents := w.hasher.hashRows(c, w.needless(kept, c.rows))
+	contents := w.hasher.hashRows(c, w.rowsWithoutChoice(kept, c.rows))
 	for i, a := range w.tally.allowances[1:] {
 		var groups []uint64
 		if a.caps.Grouped() {
@@ -160,8 +160,9 @@ func (w *allowanceWorker) addChunk(piece int, first int64, c *chunk, kept, out [
 	return nil
 }
 
-// needless returns the rows among which no allowance chooses: all but the kept ones, or none if there are diagnostics.
-func (w *allowanceWorker) needless(kept []uint64, rows int) []uint64 {
+// rowsWithoutChoice returns the rows among which no allowance chooses: all but the kept ones, or none if there are
+// diagnostics.
+func (w *allowanceWorker) rowsWithoutChoice(kept []uint64, rows int) []uint64 {
 	if slices.ContainsFunc(w.tally.allowances[1:], func(a allowance) bool { return a.eligible != keptRows }) {
 		return nil
 	}

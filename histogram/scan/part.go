@@ -437,14 +437,14 @@ func (x *expectation) addFound(t *tally, f foundTable) bool {
 	return true
 }
 
-// unionOfCategories is the categories that the parts have discovered.
+// unionOfCategories holds the categories that any of the parts has discovered.
 type unionOfCategories struct {
 	q      histogram.Questions
 	values map[string]map[string][]string // by table and column
 	tables map[string]*spec.Table         // with these categories
 }
 
-// discoveredUnion returns the categories that the parts have discovered, of each column together.
+// discoveredUnion returns, column by column, the categories that any of the parts has discovered.
 func discoveredUnion(q histogram.Questions, sums []partSum) *unionOfCategories {
 	u := &unionOfCategories{q: q, values: map[string]map[string][]string{}, tables: map[string]*spec.Table{}}
 	for i, m := range q.Measurements {
@@ -484,8 +484,8 @@ func (u *unionOfCategories) table(table *spec.Table) (*spec.Table, error) {
 	return u.tables[table.Name], nil
 }
 
-// recode returns the counts of groups of a part by the categories of all parts. It returns false if the part's are not
-// among these.
+// recode returns a part's counts of groups, renumbered by the categories of all parts. It returns false if a category
+// of the part is not among them.
 func (u *unionOfCategories) recode(m plan.Measurement, one answer.Answer) (answer.Answer, bool) {
 	if len(one.Groups.Categories) != len(m.Query.Factors) {
 		return one, false

@@ -131,15 +131,15 @@ func decimalOf(t parquet.Type, d *format.DecimalType) *physicalType {
 	case parquet.Int64:
 		return convertedType(to, (*encoding.Values).Int64, decimal128.FromI64)
 	case parquet.FixedLenByteArray:
-		return &physicalType{to, func() decoder { return newDecimalDecoder(to, fixedLengths) }}
+		return &physicalType{to, func() decoder { return newDecimalDecoder(to, fixedLengthBytes) }}
 	case parquet.ByteArray:
-		return &physicalType{to, func() decoder { return newDecimalDecoder(to, anyLengths) }}
+		return &physicalType{to, func() decoder { return newDecimalDecoder(to, variableLengthBytes) }}
 	}
 	return nil
 }
 
-// fixedLengths and anyLengths return a function that returns the bytes of value i of n.
-func fixedLengths(data encoding.Values, n int) (func(i int) []byte, error) {
+// fixedLengthBytes and variableLengthBytes return a function that returns the bytes of value i of n.
+func fixedLengthBytes(data encoding.Values, n int) (func(i int) []byte, error) {
 	bytes, size := data.FixedLenByteArray()
 	if len(bytes) < size*n {
 		return nil, errShortPage
@@ -147,7 +147,7 @@ func fixedLengths(data encoding.Values, n int) (func(i int) []byte, error) {
 	return func(i int) []byte { return bytes[i*size : (i+1)*size] }, nil
 }
 
-func anyLengths(data encoding.Values, n int) (func(i int) []byte, error) {
+func variableLengthBytes(data encoding.Values, n int) (func(i int) []byte, error) {
 	bytes, offsets := data.ByteArray()
 	if err := checkOffsets(bytes, offsets, n); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ type Approval struct {
 
 // Approve signs the plan of a file and writes the approval next to it. A standing approval is for the plan with blank
 // parameters. If a ledger is configured, only a key that an account of the plan lists for the role may sign. Errors:
-// *[verdict.Unusable] if the approval is not complete; *[WrongSigner], *[NoAccountNamed].
+// *[verdict.Unusable] if the approval is not complete; *[UnauthorisedSigner], *[NoAccountNamed].
 func (l Ledger) Approve(ctx context.Context, p *compiled.Compiled, planPath string, a Approval) (
 	approval ledger.Approval, path string, err error) {
 	if l.Path != "" {
@@ -95,12 +95,12 @@ func (l Ledger) checkSigner(ctx context.Context, p *compiled.Compiled, a Approva
 	keys, known := roles[a.Role]
 	switch {
 	case len(roles) == 0:
-		return &WrongSigner{fmt.Sprintf("account %s asks for no approvals: there is nothing to sign",
+		return &UnauthorisedSigner{fmt.Sprintf("account %s asks for no approvals: there is nothing to sign",
 			p.Guarantee.Account)}
 	case !known:
 		names := slices.Sorted(maps.Keys(roles))
-		return &WrongSigner{fmt.Sprintf("account %s asks for no approval as %q: its roles are %s", p.Guarantee.Account,
-			a.Role, strings.Join(names, ", "))}
+		return &UnauthorisedSigner{fmt.Sprintf("account %s asks for no approval as %q: its roles are %s",
+			p.Guarantee.Account, a.Role, strings.Join(names, ", "))}
 	case slices.Contains(keys, a.Key.Public()):
 		return nil
 	}
@@ -111,16 +111,16 @@ func (l Ledger) checkSigner(ctx context.Context, p *compiled.Compiled, a Approva
 			said += ", but for " + role
 		}
 	}
-	return &WrongSigner{said + "; nothing was signed"}
+	return &UnauthorisedSigner{said + "; nothing was signed"}
 }
 
-// WrongSigner reports a key that cannot approve a plan in a role.
-type WrongSigner struct{ said string }
+// UnauthorisedSigner reports a key that cannot approve a plan in a role.
+type UnauthorisedSigner struct{ said string }
 
-func (e *WrongSigner) Error() string { return e.said }
+func (e *UnauthorisedSigner) Error() string { return e.said }
 
 // Verdict returns that another key has to sign.
-func (*WrongSigner) Verdict() verdict.Verdict {
+func (*UnauthorisedSigner) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitSpec, Reason: verdict.WrongKeyGiven, Retry: verdict.Never}
 }
 

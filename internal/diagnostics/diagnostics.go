@@ -22,25 +22,25 @@ const File = "diagnostics.txt"
 // making begins its name while it is written.
 const making = "diagnostics.making-"
 
-// Written is a data error whose details were written to a confidential file.
-type Written struct {
+// DataError is an error in confidential data whose details were written to a confidential file.
+type DataError struct {
 	File string // its path
 	Err  error
 }
 
-func (e *Written) Error() string { return e.Err.Error() }
-func (e *Written) Unwrap() error { return e.Err }
+func (e *DataError) Error() string { return e.Err.Error() }
+func (e *DataError) Unwrap() error { return e.Err }
 
 // Hint is the advice that goes with an error beyond its own words, or empty.
 func Hint(err error) string {
-	if written, ok := errors.AsType[*Written](err); ok {
+	if written, ok := errors.AsType[*DataError](err); ok {
 		return "where, and with which values: " + written.File + " (confidential)"
 	}
 	return ""
 }
 
 // Write writes the confidential details of a data error to a file in a folder that only its owner can enter, and
-// returns the error as a *[Written]; another error is returned as it is.
+// returns the error as a *[DataError]; another error is returned as it is.
 func Write(dir string, cause error) error {
 	var details func(io.Writer) error
 	if contract, ok := errors.AsType[*scan.ContractError](cause); ok {
@@ -56,7 +56,7 @@ func Write(dir string, cause error) error {
 	if err := durable.WritePrivate(dir, making, File, details); err != nil {
 		return errors.Join(cause, fmt.Errorf("state directory: %w", err))
 	}
-	return &Written{File: filepath.Join(dir, File), Err: cause}
+	return &DataError{File: filepath.Join(dir, File), Err: cause}
 }
 
 // Remove removes the file from a folder, and what runs that were killed have left of it.

@@ -55,19 +55,20 @@ func comparableTables(e *published.Release) []plan.Table {
 	})
 }
 
-// claimsOf returns what a release says that can be compared with the truth.
-func claimsOf(e *published.Release) (evaluate.Claims, []microdataClaim, error) {
-	var c evaluate.Claims
+// publishedResults returns what a release publishes that can be compared with the truth.
+func publishedResults(e *published.Release) (evaluate.PublishedResults, []microdataClaim, error) {
+	var c evaluate.PublishedResults
 	var products []microdataClaim
 	for _, t := range comparableTables(e) {
 		table, found, err := e.Table(t.Path)
 		if err != nil || !found {
 			return c, nil, err
 		}
-		c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, CountsUp: published.CountsUp(e.Plan.Plan(), t),
-			Read: func() (evaluate.Figures, error) { return countsOf(table) }})
+		c.Tables = append(c.Tables, evaluate.PublishedStatistic{Path: t.Path,
+			CountsUp: published.CountsUp(e.Plan.Plan(), t),
+			Read:     func() (evaluate.Figures, error) { return countsOf(table) }})
 		for _, f := range t.Figures {
-			c.Tables = append(c.Tables, evaluate.Claim{Path: t.Path, Figure: f.Name,
+			c.Tables = append(c.Tables, evaluate.PublishedStatistic{Path: t.Path, Figure: f.Name,
 				Read: func() (evaluate.Figures, error) { return figureAt(table, f) }})
 		}
 	}

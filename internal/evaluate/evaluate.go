@@ -107,7 +107,7 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 	if err := memory.Check(memory.Bytes(p.Plan()), memory.Available(0)); err != nil {
 		return err
 	}
-	claims, products, err := claimsOf(e)
+	claims, products, err := publishedResults(e)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (o evaluator) evaluate(ctx context.Context, p *compiled.Compiled, place str
 // compareTruth compares the claims with the truth. If data break their contract, the details are written to the folder
 // of the evaluation.
 func (o evaluator) compareTruth(ctx context.Context, note ledger.Comparison, p *compiled.Compiled,
-	claims evaluate.Claims) (*evaluate.Differences, error) {
+	claims evaluate.PublishedResults) (*evaluate.Differences, error) {
 	ctx = progress.BeginConfidential(ctx, 0, "comparing the release with the confidential data")
 	key, err := noise.NewKey()
 	if err != nil {

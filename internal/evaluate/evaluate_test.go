@@ -322,7 +322,7 @@ func TestEvaluateMicrodata(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := evaluate.Compare(t.Context(), note, o.Plan, scan.Files{Dir: o.Dir},
-		noise.NewStreams(noise.Key{1}, o.Plan.Hash()).Rows(), evaluate.Claims{Rows: []evaluate.Rows{rows}})
+		noise.NewStreams(noise.Key{1}, o.Plan.Hash()).Rows(), evaluate.PublishedResults{Rows: []evaluate.Rows{rows}})
 	if err != nil {
 		t.Fatal(err)
 	}

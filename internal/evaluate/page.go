@@ -167,7 +167,7 @@ func notesOf(e *published.Release, number int64) []string {
 		}
 	}
 	for _, t := range comparableTables(e) {
-		if says := published.BoundText(e.Plan.Plan(), t); says != "" && !t.CountsUnits() {
+		if says := published.CountedRowsText(e.Plan.Plan(), t); says != "" && !t.CountsUnits() {
 			all = append(all, fmt.Sprintf(
 				"Table %s counts %s: which rows these are is drawn anew here too, so its errors can be larger by as much.", t.Path,
 				says))

@@ -205,7 +205,7 @@ func TestMicrodataInTheColumnsOfAModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, _, err := claimsOf(e)
+	claims, _, err := publishedResults(e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func readers(t *testing.T, other string) map[string]func(place string) error {
 		"evaluate": func(place string) error {
 			e, err := published.Open(place)
 			if err == nil {
-				_, _, err = claimsOf(e)
+				_, _, err = publishedResults(e)
 			}
 			if err == nil {
 				table, _, _ := e.Table("modes")

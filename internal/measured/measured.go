@@ -127,8 +127,8 @@ type row struct {
 	Value int64 `parquet:"value,delta"`
 }
 
-// sparseRow is the layout of the file of a sparse measurement.
-type sparseRow struct {
+// sparseFileRow is a row in the file of a sparse measurement.
+type sparseFileRow struct {
 	Cell  int64 `parquet:"cell,delta"`
 	Value int64 `parquet:"value,delta"`
 }

@@ -52,9 +52,9 @@ func checkShare(scale *big.Rat, holders int) error {
 
 // countLaw is a law on n = 0, 1, 2, … with P(n) > 0.
 type countLaw interface {
-	// first returns 0, or an n with F(n) < 2^−(length+2) for F(n) = P(N ≤ n).
-	first(length uint) uint64
-	// cumulative encloses F(n) for n = first(length) and all further n up to some n with F(n) > 1 − 2^−length. An
+	// lowerCutoff returns 0, or an n with F(n) < 2^−(length+2) for F(n) = P(N ≤ n).
+	lowerCutoff(length uint) uint64
+	// cumulative encloses F(n) for n = lowerCutoff(length) and all further n up to some n with F(n) > 1 − 2^−length. An
 	// enclosure holds until the next one: laws have up to some million values, of which only one is kept at a time.
 	cumulative(length, precision uint) iter.Seq[enclosure]
 }
@@ -65,7 +65,7 @@ type polya struct {
 	holders uint64
 }
 
-func (polya) first(uint) uint64 { return 0 }
+func (polya) lowerCutoff(uint) uint64 { return 0 }
 
 // cumulative encloses F(n) = P(N ≤ n) for n = 0, 1, 2, …, up to some n with F(n) > 1 − 2^−length.
 //
@@ -117,7 +117,7 @@ const (
 
 // newShareTable returns the table of a law whose thresholds, at a prefix of length bits, are fewer than 2³².
 func newShareTable(law countLaw, length uint) *shareTable {
-	t := &shareTable{law: law, length: length, first: law.first(length),
+	t := &shareTable{law: law, length: length, first: law.lowerCutoff(length),
 		thresholds: certainThresholds(law.cumulative, length, spareBits)}
 	for n := range t.thresholds {
 		t.thresholds[n] <<= shareBits - length
@@ -188,7 +188,7 @@ func (t *shareTable) refineDraw(aside *Bits, prefix uint64) uint64 {
 	for length := t.length + 64; ; length += 64 {
 		u.Lsh(u, 64).Or(u, new(big.Int).SetUint64(aside.Uint64()))
 		if n, certain := locateIn(t.law.cumulative(length, length+spareBits), u, spareBits); certain {
-			return t.law.first(length) + uint64(n)
+			return t.law.lowerCutoff(length) + uint64(n)
 		}
 	}
 }

@@ -65,9 +65,9 @@ func checkSkellam(variance *big.Rat, holders int) error {
 // poisson is the Poisson law on n = 0, 1, 2, … of mean λ, P(N = n) = e^(−λ)·λⁿ/n!.
 type poisson struct{ mean *big.Rat }
 
-// first is the largest n for which P(N ≤ n) is certainly below 2^−(length+2), or 0. By Chernoff's bound P(N ≤ n) ≤
-// exp(−(λ−n)²/2λ) for n ≤ λ.
-func (l poisson) first(length uint) uint64 {
+// lowerCutoff returns the largest n for which P(N ≤ n) is certainly below 2^−(length+2), or 0. By Chernoff's bound P(N
+// ≤ n) ≤ exp(−(λ−n)²/2λ) for n ≤ λ.
+func (l poisson) lowerCutoff(length uint) uint64 {
 	twice := new(big.Int).Add(l.floor(), bigOne)
 	twice.Mul(twice, big.NewInt(2*int64(length+2)))
 	below := twice.Sqrt(twice) // (below+1)² ≥ 2λ·(length+2)
@@ -88,8 +88,8 @@ func (l poisson) mostWords() int {
 // floor returns ⌊λ⌋.
 func (l poisson) floor() *big.Int { return new(big.Int).Quo(l.mean.Num(), l.mean.Denom()) }
 
-// cumulative encloses F(n) = P(N ≤ n) for n = l.first(length) and all further n up to some n with F(n) > 1 − 2^−length.
-// An enclosure holds until the next one.
+// cumulative encloses F(n) = P(N ≤ n) for n = l.lowerCutoff(length) and all further n up to some n with
+// F(n) > 1 − 2^−length. An enclosure holds until the next one.
 //
 // Weights follow by w(n+1) = w(n)·λ/(n+1), from 1 at a start so low that what is below it is of no consequence at this
 // precision. They are added up twice: for the normaliser, and for the F(n).
@@ -101,7 +101,7 @@ func (l poisson) cumulative(length, precision uint) iter.Seq[enclosure] {
 			f.add(total, weight)
 		}
 		total.hi.Add(&total.hi, big.NewInt(endUnits))
-		sum, share, first := l.belowStart(f), new(enclosure), l.first(length)
+		sum, share, first := l.belowStart(f), new(enclosure), l.lowerCutoff(length)
 		for n, weight := range l.weights(f) {
 			if f.add(sum, weight); n < first {
 				continue
@@ -114,7 +114,7 @@ func (l poisson) cumulative(length, precision uint) iter.Seq[enclosure] {
 }
 
 // start is the n at which weights begin.
-func (l poisson) start(f *fixedPoint) uint64 { return l.first(f.precision + startBits) }
+func (l poisson) start(f *fixedPoint) uint64 { return l.lowerCutoff(f.precision + startBits) }
 
 const (
 	// startBits makes what is below the start a share of less than 2^−(P+startBits) of all.

@@ -1,8 +1,9 @@
 // Package predict applies a published model to the rows of a file.
 //
-// It owns the reading of such rows and of their values, and the CSV that predictions are written to. It knows no
-// release and no spec: the file of the model has all that is needed. Nothing is guessed: a value that is in no category
-// of the model stops the reading, with an error that says where it is and what the model has, and never what it is.
+// It owns the reading of such rows and of their values, and the CSV that predictions are written to. It needs no
+// release and no spec: the file of the model has everything. It guesses nothing: at a value that is in no category of
+// the model it stops, with an error that says where the value is and which categories the model has, but never the
+// value itself.
 //
 //	m, err := predict.ReadModel("risk.json")
 //	...
@@ -37,8 +38,8 @@ const Column = "prediction"
 // mostModel is the largest size, in bytes, of the file of a model.
 const mostModel = 64 << 20
 
-// ReadModel reads the file of a published model. It returns *[verdict.Unusable] for a
-// file that is no model, and the errors of the system.
+// ReadModel reads the file of a published model. It returns *[verdict.Unusable] if the file is not a model, and any
+// error of the file system.
 func ReadModel(path string) (*model.Predictor, error) {
 	text, err := regular.Read(path, mostModel)
 	if err != nil {
@@ -72,14 +73,15 @@ func (e *Unfit) Error() string {
 	return fmt.Sprintf("%s: row %d, column %s: %s", file, e.Row, column, e.Wrong)
 }
 
-// Verdict returns that the rows have to be corrected.
+// Verdict returns the verdict that the rows must be corrected.
 func (*Unfit) Verdict() verdict.Verdict {
 	return verdict.Verdict{Exit: verdict.ExitData, Reason: verdict.InputContract, Retry: verdict.Never}
 }
 
-// Write writes the rows of a file as CSV, each with what a model predicts in a last column, and returns how many there
-// are. It returns an error if the file lacks a column of the model or has one of the name [Column], and at the first
-// value that is in no category. Errors are *[Unfit], *[source.Error], those of the writer and the context's.
+// Write writes the rows of a file as CSV, with the model's prediction in an additional last column, and returns the
+// number of rows written. It returns an error if the file lacks a column of the model or has a column named [Column],
+// and at the first value that is in no category of the model. The error is an *[Unfit], a *[source.Error], an error of
+// to, or the error of the context.
 func Write(ctx context.Context, m *model.Predictor, path string, to io.Writer) (rows int64, err error) {
 	p := &predictor{model: m, path: path, to: csv.NewWriter(to)}
 	reader, err := p.open(ctx)

@@ -59,8 +59,8 @@ type Line struct {
 	SHA256 string `json:"sha256"`
 }
 
-// The names in a manifest are printed to readers. The forms leave a name or a version
-// no room for a sentence.
+// Readers see the names in a manifest. These patterns leave no room for a sentence in the name of a release or in the
+// version of the software.
 var (
 	releaseForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 	softwareForm = regexp.MustCompile(`^[0-9A-Za-z._+~-]{1,64}( [0-9A-Za-z._+~-]{1,64})?$`)

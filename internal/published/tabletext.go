@@ -12,8 +12,8 @@ import (
 
 // This file describes the tables of a release by its plan.
 
-// BoundText returns which rows of a unit a table with a bound of its own counts, "" for any other table.
-func BoundText(p *plan.Plan, t plan.Table) string {
+// CountedRowsText returns which rows of a unit a table with a bound of its own counts, "" for any other table.
+func CountedRowsText(p *plan.Plan, t plan.Table) string {
 	if t.PerUnit == (spec.PerUnit{}) {
 		return ""
 	}

@@ -187,7 +187,7 @@ func (a *Answer) fill(ctx context.Context, p *compiled.Compiled, reader *synth.R
 		unit = 1
 	}
 	a.Weighted, a.Step, a.Bounded, a.Invariant = table.Weighted, table.Statistics[0].Unit,
-		published.BoundText(p.Plan(), table), table.Invariant
+		published.CountedRowsText(p.Plan(), table), table.Invariant
 	sampling := synth.NewSampling(p.Plan(), table, true)
 	laws := map[int]*interval.Interval{}
 	bear := map[string]bool{}

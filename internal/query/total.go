@@ -348,7 +348,7 @@ func (c *contribution) totalRelease() TotalRelease {
 	out := TotalRelease{
 		Folder: c.edition.NamedPath, Release: c.edition.Plan.Name, Status: c.edition.Manifest.Status,
 		Table:   c.plannedTable().Path,
-		Bounded: published.BoundText(c.edition.Plan.Plan(), c.plannedTable()), Measurements: []string{},
+		Bounded: published.CountedRowsText(c.edition.Plan.Plan(), c.plannedTable()), Measurements: []string{},
 	}
 	for _, row := range c.rows {
 		for _, b := range slices.Concat(row.rests, row.countRests) {

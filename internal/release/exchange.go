@@ -98,7 +98,7 @@ func (x *exchange) path(a roundAnswer, holder string) string {
 // sum gives the holder's answer to the others, waits for theirs, and returns the sum of all, in which the masks cancel.
 // It returns an error if another holder was asked something else, and if the context ends.
 func (x *exchange) sum(ctx context.Context, step string, own roundAnswer) ([]int64, error) {
-	if err := x.give(own); err != nil {
+	if err := x.writeOwnAnswer(own); err != nil {
 		return nil, err
 	}
 	total := slices.Clone(own.Masked)
@@ -118,8 +118,8 @@ func (x *exchange) sum(ctx context.Context, step string, own roundAnswer) ([]int
 	return total, nil
 }
 
-// give writes the holder's own answer.
-func (x *exchange) give(a roundAnswer) error {
+// writeOwnAnswer writes the holder's own answer.
+func (x *exchange) writeOwnAnswer(a roundAnswer) error {
 	a.Format, a.Roll, a.Holder = roundFormat, x.hash, x.name
 	var err error
 	if a.Signature, err = x.roll.SignAnswer(x.key, x.name, a.question(), a.Masked); err != nil {
@@ -165,7 +165,7 @@ func (x *exchange) wait(ctx context.Context, step string, own roundAnswer, name 
 		}
 		if waited >= patience && waited-pause < patience {
 			x.log.Warn("waiting for the answer of another holder", "holder", name, "round", own.Round+1, "file", path,
-				"other signatures", x.others())
+				"other signatures", x.staleFolders())
 		}
 		select {
 		case <-ctx.Done():
@@ -176,8 +176,9 @@ func (x *exchange) wait(ctx context.Context, step string, own roundAnswer, name 
 	}
 }
 
-// others returns the folders of this release for other signatures, which a holder with older ones would use.
-func (x *exchange) others() (names []string) {
+// staleFolders returns the folders of this release for other signatures, which a holder with older signatures would
+// use.
+func (x *exchange) staleFolders() (names []string) {
 	all, err := filepath.Glob(filepath.Join(x.dir, x.release+".*"))
 	for _, path := range all {
 		if name := filepath.Base(path); err == nil &&

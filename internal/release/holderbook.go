@@ -250,9 +250,9 @@ func (b book) draw(ctx context.Context, p *compiled.Compiled, nonce []byte, comm
 	})
 }
 
-// sealed records the seal of the share of the draw that a holder's nonce is bound to, which is masked with these
-// nonces. It comes before anything of the share is written.
-func (b book) sealed(ctx context.Context, p *compiled.Compiled, name string, nonces map[string][]byte,
+// recordSeal records the seal of a holder's share of the draw that the holder's nonce is bound to. The share is masked
+// with these nonces. It is called before anything of the share is written.
+func (b book) recordSeal(ctx context.Context, p *compiled.Compiled, name string, nonces map[string][]byte,
 	seal string) error {
 	return b.change(ctx, p, func(e *bookEntry) error {
 		if err := e.leave(p, name, nonces); err != nil {
@@ -263,9 +263,9 @@ func (b book) sealed(ctx context.Context, p *compiled.Compiled, name string, non
 	})
 }
 
-// leaving records that answers of the draw that a holder's nonce is bound to leave, masked with these nonces. It comes
-// before the first of them leaves.
-func (b book) leaving(ctx context.Context, p *compiled.Compiled, name string, nonces map[string][]byte) error {
+// recordLeaving records that answers of the draw that a holder's nonce is bound to will leave, masked with these
+// nonces. It is called before the first of them leaves.
+func (b book) recordLeaving(ctx context.Context, p *compiled.Compiled, name string, nonces map[string][]byte) error {
 	return b.change(ctx, p, func(e *bookEntry) error { return e.leave(p, name, nonces) })
 }
 

@@ -107,7 +107,7 @@ func TestBookBindsADraw(t *testing.T) {
 	}
 	draw := func(own []byte, commitment string) error { return b.draw(t.Context(), f.plan, own, commitment) }
 	seal := func(nonces map[string][]byte, seal string) error {
-		return b.sealed(t.Context(), f.plan, name, nonces, seal)
+		return b.recordSeal(t.Context(), f.plan, name, nonces, seal)
 	}
 	accepts := func(err error) {
 		t.Helper()

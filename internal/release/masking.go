@@ -133,9 +133,9 @@ func (m *masking) exchange(p *compiled.Compiled) *exchange {
 		hash: m.masks.Roll(), log: m.log}
 }
 
-// leaving records in the book of the key that answers leave, before the first of them does.
-func (m *masking) leaving(ctx context.Context, p *compiled.Compiled) error {
-	return m.book.leaving(ctx, p, m.masks.Holder(), m.nonced.Nonces)
+// recordLeaving records in the book of the key that answers will leave. It is called before the first of them leaves.
+func (m *masking) recordLeaving(ctx context.Context, p *compiled.Compiled) error {
+	return m.book.recordLeaving(ctx, p, m.masks.Holder(), m.nonced.Nonces)
 }
 
 // measuredPlan returns the plan with the noise of those who take part.
@@ -266,7 +266,7 @@ func (m *masking) sealDrawn(ctx context.Context, write func(name string, b []byt
 	if err != nil {
 		return err
 	}
-	if err := m.book.sealed(ctx, s.Plan, m.masks.Holder(), m.nonced.Nonces, seal); err != nil {
+	if err := m.book.recordSeal(ctx, s.Plan, m.masks.Holder(), m.nonced.Nonces, seal); err != nil {
 		return err
 	}
 	return m.sealShare(write, s)

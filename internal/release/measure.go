@@ -142,8 +142,8 @@ func (r *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.prepared = st.IsPrepared(); debited == "" && r.prepared != (elsewhere != "") {
-		return misplaced(r.plan, r.prepared)
+	if r.prepared = st.HasKeyForOtherMachines(); debited == "" && r.prepared != (elsewhere != "") {
+		return preparationMismatch(r.plan, r.prepared)
 	}
 	if debited == "" {
 		if err := r.checkInputs(); err != nil {
@@ -233,7 +233,7 @@ func (r *attempt) runKey(st *state.State, debited string) (noise.Key, error) {
 	}
 	key, there, err := st.OldKey()
 	if err == nil && !there && debited == "" {
-		err = misplaced(r.plan, false)
+		err = preparationMismatch(r.plan, false)
 	} else if err == nil && !there {
 		return key, &ledger.Closed{Account: r.charge.Account, Release: r.plan.Name, Date: debited}
 	}
@@ -331,11 +331,11 @@ func (r *attempt) countExact(ctx context.Context, st *state.State, streams *nois
 			return nil, nil, err
 		}
 	}
-	return exact, r.noting(read), nil
+	return exact, r.sourceRecorder(read), nil
 }
 
-// noting returns a function that records which files were counted.
-func (r *attempt) noting(read []readInput) func(context.Context) error {
+// sourceRecorder returns a function that records which files were counted.
+func (r *attempt) sourceRecorder(read []readInput) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return noteSources(ctx, r.options.StateDir(), r.accounts, r.plan, read)
 	}
@@ -376,7 +376,7 @@ func (r *attempt) countShards(ctx context.Context, st *state.State, streams *noi
 		err = refuseShard(r.options.FromShards, "has a shard that cannot be read to its end: it was changed since it "+
 			"was written; have it counted again")
 	}
-	return exact, r.noting(shards.inputs), err
+	return exact, r.sourceRecorder(shards.inputs), err
 }
 
 // counter returns what counts the tables. The exact answers of tables in a database are kept: such a table may have

@@ -56,8 +56,8 @@ type rowKey struct {
 // RowKeyFile returns the path of the row key of a plan in a folder.
 func RowKeyFile(dir string, p *compiled.Compiled) string { return filepath.Join(dir, p.Name+".rowkey") }
 
-// Handed is what a preparation leaves.
-type Handed struct {
+// PreparedKeyFile is the file with the row key that a preparation makes for other machines.
+type PreparedKeyFile struct {
 	File        string // with the row key
 	Fingerprint string // of the file
 }
@@ -68,8 +68,9 @@ func refusePreparing(p *compiled.Compiled, why string) error {
 	return &verdict.Unusable{File: plan, Err: errors.New(plan + " " + why)}
 }
 
-// misplaced returns the error of a plan that is counted here and was prepared for other machines, or the reverse.
-func misplaced(p *compiled.Compiled, prepared bool) error {
+// preparationMismatch returns the error for a plan that is counted here although it was prepared for other machines, or
+// the reverse.
+func preparationMismatch(p *compiled.Compiled, prepared bool) error {
 	if prepared && engine.HasSpark(p.Release()) {
 		return refusePreparing(p, "was prepared to be counted by Spark: give the folder of the job that it has run "+
 			"(--counted DIR), or take that back (dprelease prepare --cancel)")
@@ -90,30 +91,30 @@ func misplaced(p *compiled.Compiled, prepared bool) error {
 // Contract: the key is durable, and the ledger knows the reservation, before anything is handed out. Of what is handed
 // out no noise can be derived ([noise.RowStreams]).
 func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
-	machines []seal.PublicKey) (Handed, error) {
+	machines []seal.PublicKey) (PreparedKeyFile, error) {
 	inSpark := engine.HasSpark(p.Release())
 	switch {
 	case p.Release().Collection != nil:
-		return Handed{}, refusePreparing(p, "collects reports, which are counted where they are")
+		return PreparedKeyFile{}, refusePreparing(p, "collects reports, which are counted where they are")
 	case p.Release().Holders != nil:
-		return Handed{}, refusePreparing(p, "is of several holders, each of which counts its part in one place")
+		return PreparedKeyFile{}, refusePreparing(p, "is of several holders, each of which counts its part in one place")
 	case inSpark && (d != Division{} || machines != nil):
-		return Handed{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, "+
+		return PreparedKeyFile{}, refusePreparing(p, "has a table in Spark, which counts all of its rows: leave out --shards, "+
 			"--own-files and --for")
 	case p.Resume == spec.Never:
-		return Handed{}, refusePreparing(p, "says `resume: never`: its key is not kept, so other machines cannot "+
+		return PreparedKeyFile{}, refusePreparing(p, "says `resume: never`: its key is not kept, so other machines cannot "+
 			"count by it")
 	case inSpark:
 		d.Spark = true
 	case d.Shards < 1 || d.Shards > scan.MostShards:
-		return Handed{}, refusePreparing(p, fmt.Sprintf("can be counted in 1 to %d shards: say how many (--shards N)",
+		return PreparedKeyFile{}, refusePreparing(p, fmt.Sprintf("can be counted in 1 to %d shards: say how many (--shards N)",
 			scan.MostShards))
 	case len(machines) == 0:
-		return Handed{}, refusePreparing(p, "is handed to no machine: name the public key of each (--for FILE)")
+		return PreparedKeyFile{}, refusePreparing(p, "is handed to no machine: name the public key of each (--for FILE)")
 	}
 	q, err := histogram.QuestionsOf(p.Plan())
 	if err != nil {
-		return Handed{}, err
+		return PreparedKeyFile{}, err
 	}
 	if d.Spark {
 		err = engine.CheckSpark(q)
@@ -121,23 +122,23 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
 		err = scan.CheckShards(q, d.OwnFiles)
 	}
 	if err != nil {
-		return Handed{}, err
+		return PreparedKeyFile{}, err
 	}
 	place := MeasuredFolder(o.Out, p.Name)
 	if record, err := sealedFor(place, p, o); err != nil {
-		return Handed{}, err
+		return PreparedKeyFile{}, err
 	} else if record != nil {
-		return Handed{}, refusePreparing(p, "is measured already, in "+place)
+		return PreparedKeyFile{}, refusePreparing(p, "is measured already, in "+place)
 	}
 	if err := durable.MakeFolder(o.Out, 0o755); err != nil {
-		return Handed{}, fmt.Errorf("output folder: %w", err)
+		return PreparedKeyFile{}, fmt.Errorf("output folder: %w", err)
 	}
 	var key noise.Key
 	err = o.withState(ctx, p, func(l *ledger.Ledger, charge ledger.Charge, st *state.State) error {
 		if debited, err := l.Debited(ctx, charge); err != nil || debited != "" {
 			return errors.Join(err, closedSince(debited, charge))
 		}
-		before := st.IsPrepared()
+		before := st.HasKeyForOtherMachines()
 		if before {
 			if err := checkPrepared(p, st, d, machines); err != nil {
 				return err
@@ -152,13 +153,13 @@ func Prepare(ctx context.Context, p *compiled.Compiled, o Options, d Division,
 		return err
 	})
 	if err != nil {
-		return Handed{}, err
+		return PreparedKeyFile{}, err
 	}
 	streams := noise.NewStreams(key, p.Hash())
 	key.Erase()
 	defer streams.Erase()
 	if d.Spark {
-		return Handed{}, nil
+		return PreparedKeyFile{}, nil
 	}
 	return handOver(p, o, d, machines, streams)
 }
@@ -178,8 +179,8 @@ func Cancel(ctx context.Context, p *compiled.Compiled, o Options) error {
 		if debited, err := l.Debited(ctx, charge); err != nil || debited != "" {
 			return errors.Join(err, closedSince(debited, charge))
 		}
-		if !st.IsPrepared() {
-			return misplaced(p, false)
+		if !st.HasKeyForOtherMachines() {
+			return preparationMismatch(p, false)
 		}
 		if err := l.Cancel(ctx, charge); err != nil {
 			return err
@@ -275,10 +276,10 @@ func purposeOfRowKey(planHash string) []byte { return []byte("dprelease row key 
 
 // handOver writes the row key, sealed to each machine.
 func handOver(p *compiled.Compiled, o Options, d Division, machines []seal.PublicKey,
-	streams *noise.Streams) (Handed, error) {
+	streams *noise.Streams) (PreparedKeyFile, error) {
 	answers, err := seal.KeyOf(streams.Collecting())
 	if err != nil {
-		return Handed{}, err
+		return PreparedKeyFile{}, err
 	}
 	file := rowKey{Format: rowKeyFormat, Release: p.Name, PlanHash: p.Hash(), Division: d, Answers: answers.Public(),
 		Machines: map[string][]byte{}}
@@ -294,20 +295,20 @@ func handOver(p *compiled.Compiled, o Options, d Division, machines []seal.Publi
 			err = w.Close()
 		}
 		if err != nil {
-			return Handed{}, err
+			return PreparedKeyFile{}, err
 		}
 		file.Machines[m.String()] = sealed.Bytes()
 	}
 	text, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
-		return Handed{}, err
+		return PreparedKeyFile{}, err
 	}
 	path := RowKeyFile(o.Out, p)
 	err = durable.WritePrivate(o.Out, filepath.Base(path)+".making-", filepath.Base(path), func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
-	return Handed{File: path, Fingerprint: keyfile.Fingerprint(text)}, err
+	return PreparedKeyFile{File: path, Fingerprint: keyfile.Fingerprint(text)}, err
 }
 
 // takeRowKey reads a row key that was handed over, and opens it with the key of this machine. The file must have a

@@ -23,7 +23,7 @@ import (
 type machines struct {
 	keys   []seal.Key
 	public []seal.PublicKey
-	handed Handed
+	handed PreparedKeyFile
 	of     int
 }
 

@@ -30,8 +30,8 @@ func EmitSpark(ctx context.Context, p *compiled.Compiled, o Options, dir string)
 		if debited, err := l.Debited(ctx, charge); err != nil || debited != "" {
 			return errors.Join(err, closedSince(debited, charge))
 		}
-		if !st.IsPrepared() {
-			return misplaced(p, false)
+		if !st.HasKeyForOtherMachines() {
+			return preparationMismatch(p, false)
 		}
 		key, err := preparedKey(st, true, Division{Spark: true}, nil)
 		if err != nil {

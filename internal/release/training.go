@@ -45,7 +45,7 @@ func train(ctx context.Context, p *compiled.Compiled, i int, opened *histogram.O
 		return measured.Training{}, err
 	}
 	if held != nil {
-		if err := held.leaving(ctx, p); err != nil {
+		if err := held.recordLeaving(ctx, p); err != nil {
 			return rounds.training, err
 		}
 	}

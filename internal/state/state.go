@@ -227,8 +227,8 @@ func (s *State) Prepare(write func(io.Writer) error) error {
 // Prepared opens what [State.Prepare] has recorded. It returns an error that wraps [fs.ErrNotExist] if nothing was.
 func (s *State) Prepared() (io.ReadCloser, error) { return os.Open(filepath.Join(s.Dir, PreparedFile)) }
 
-// IsPrepared reports whether the key was made for other machines.
-func (s *State) IsPrepared() bool {
+// HasKeyForOtherMachines reports whether the key was made for other machines.
+func (s *State) HasKeyForOtherMachines() bool {
 	there, err := durable.Exists(filepath.Join(s.Dir, PreparedFile))
 	return there || err != nil // if the disk does not say, the key stays
 }

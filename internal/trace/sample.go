@@ -19,9 +19,9 @@ func (t *Trace) sampleText() string {
 			"that. Weights here have that in them.", t.Sample)) + "\n"
 }
 
-// setInterval records the law of the cell's interval, and the level that it attains. The interval of a sample is
-// Wilson's, whose level is approximate.
-func (t *Trace) setInterval(s plan.Sample, of *interval.Interval) {
+// setIntervalLaw records the law of the cell's interval, and the confidence level that it attains. The interval of a
+// sample is Wilson's, whose level is approximate.
+func (t *Trace) setIntervalLaw(s plan.Sample, of *interval.Interval) {
 	if t.Law, t.Attained = of.Law, of.Attained; s.Partial() {
 		t.Law, t.Attained = interval.Score, t.Confidence
 	}

@@ -165,7 +165,7 @@ func (t *Trace) declaredCell(e *published.Release, reader *synth.Reader, table i
 	unit := planned.Statistics[0].UnitValue()
 	t.setOrigins(made, unit)
 	t.Difference = t.differenceIn(figures, row)
-	t.setInterval(e.Plan.Sample, interval.New(made.Contributions, t.Confidence, figures, row, unit))
+	t.setIntervalLaw(e.Plan.Sample, interval.New(made.Contributions, t.Confidence, figures, row, unit))
 	if math.Abs(t.Difference) > 1e-6*(1+math.Abs(t.Unbiased)) {
 		return &published.Altered{Folder: t.Folder, File: planned.File()}
 	}

@@ -232,7 +232,7 @@ func explainMissingDebit(x *ledger.Export, r ledger.Record) string {
 
 // checkSeal compares the measurements with the seal under which the ledger closed the release.
 func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record, seal string) (string, error) {
-	posted, err := postingOf(x, r)
+	posted, err := statementRelease(x, r)
 	if err != nil {
 		return "", err
 	}
@@ -273,8 +273,9 @@ func (v *verifier) checkSeal(x *ledger.Export, r ledger.Record, seal string) (st
 	return says, nil
 }
 
-// postingOf returns the posting of a release in its account. The export holds the debit of the release.
-func postingOf(x *ledger.Export, r ledger.Record) (ledger.StatementRelease, error) {
+// statementRelease returns a release as the statement of its account lists it. The export holds the debit of the
+// release.
+func statementRelease(x *ledger.Export, r ledger.Record) (ledger.StatementRelease, error) {
 	s, err := x.Statement(r.Account)
 	if err != nil {
 		return ledger.StatementRelease{}, err

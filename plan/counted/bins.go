@@ -95,9 +95,9 @@ func (b Bins) Extent(t *spec.Table) Extent {
 	return Extent{new(big.Int), big.NewInt(most)}
 }
 
-// moves returns the change of a cell's answers by one row: the L1 norm, the square of the L2 norm, the largest entry,
-// and by how much the inner product of the changes by two rows of one cell is below 0 at most.
-func (b Bins) moves(l *domain.Lattice) (residual.Sensitivity, error) {
+// rowSensitivity returns how much one row changes a cell's answers: the L1 norm, the square of the L2 norm, the largest
+// entry, and how far below 0 the inner product of the changes by two rows of one cell can be.
+func (b Bins) rowSensitivity(l *domain.Lattice) (residual.Sensitivity, error) {
 	c, axis, err := b.Strategy(l)
 	if c == nil || err != nil {
 		return residual.Sensitivity{Norm: 1, Squares: 1, LargestFactor: 1}, err
@@ -118,7 +118,7 @@ func (b Bins) moves(l *domain.Lattice) (residual.Sensitivity, error) {
 // w²·facing·Σ u_c·v_c, and that is at most Σ rows_c² again (Cauchy–Schwarz). Argument: docs/proofs/distribution.md.
 func (b Bins) Sensitivity(u Unit) (*Sensitivity, error) {
 	l := u.Table.Column(b.Column).Lattice
-	row, err := b.moves(l)
+	row, err := b.rowSensitivity(l)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (b Bins) Sensitivity(u Unit) (*Sensitivity, error) {
 		return SumSensitivity(u.Neighbours, e, all, each, u.Cells*b.Len(l)), nil
 	}
 	w := e.Most
-	rows := concentrated(all, each)
+	rows := concentratedSquares(all, each)
 	rows.Mul(rows, w).Mul(rows, w)
 	out := &Sensitivity{L1: big.NewInt(row.Norm), L2Squared: big.NewInt(row.Squares),
 		LargestFactor: new(big.Int).Mul(big.NewInt(row.LargestFactor), w)}

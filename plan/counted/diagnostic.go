@@ -58,7 +58,7 @@ func (Diagnostic) Extent(*spec.Table) Extent { return one() }
 // docs/proofs/values.md.
 func (d Diagnostic) Sensitivity(u Unit) (*Sensitivity, error) {
 	if d == UnitsOver {
-		return moves(max(1, u.Table.Unit.Holders)), nil
+		return singleIntegerSensitivity(max(1, u.Table.Unit.Holders)), nil
 	}
-	return moves(u.Table.Unit.AllRows()), nil
+	return singleIntegerSensitivity(u.Table.Unit.AllRows()), nil
 }

@@ -149,7 +149,7 @@ func (q Quantiles) inRows(t *spec.Table, distance int64) float64 {
 func (q Quantiles) Sensitivity(u Unit) (*Sensitivity, error) {
 	m, err := q.Mechanism(u, budget.Cost{Epsilon: big.NewRat(1, 1)})
 	if err != nil {
-		return moves(1), nil // the measurement will say so
+		return singleIntegerSensitivity(1), nil // the measurement will say so
 	}
 	deviation := q.RankMargin(u.Table, m) / budget.NormalQuantile((1-Confidence)/2)
 	if w := u.Table.Weight; w != nil { // compared with others, whose rows have the largest weight

@@ -16,8 +16,8 @@ type Sensitivity struct {
 	LargestFactor *big.Int       // the largest factor of a count
 }
 
-// moves returns the sensitivity of a single integer that a unit changes by at most the given amount.
-func moves(by int64) *Sensitivity {
+// singleIntegerSensitivity returns the sensitivity of a single integer that a unit changes by at most the given amount.
+func singleIntegerSensitivity(by int64) *Sensitivity {
 	k := big.NewInt(by)
 	return &Sensitivity{L1: k, L2Squared: new(big.Int).Mul(k, k), Shifts: []budget.Shift{{by}},
 		LargestFactor: big.NewInt(1)}
@@ -86,7 +86,7 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 	reach := new(big.Int).Set(m)
 	one := new(big.Int).Mul(k, m) // L1 of one unit's rows
 	squares := new(big.Int).Mul(m, m)
-	squares.Mul(squares, concentrated(all, each)) // L2² of one unit's rows
+	squares.Mul(squares, concentratedSquares(all, each)) // L2² of one unit's rows
 	whole := each >= all
 	if n != spec.Replace {
 		d := &Sensitivity{L1: one, L2Squared: squares, LargestFactor: reach}
@@ -105,7 +105,7 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 		swing.Lsh(m, 1) // a full cell of one may face a cell of the other that is not, in either direction
 	}
 	sameSquares := new(big.Int).Mul(swing, swing)
-	sameSquares.Mul(sameSquares, concentrated(all, each))
+	sameSquares.Mul(sameSquares, concentratedSquares(all, each))
 	if cells == 1 {
 		d := &Sensitivity{L1: same, L2Squared: sameSquares, LargestFactor: reach}
 		if whole {
@@ -129,9 +129,9 @@ func SumSensitivity(n spec.Neighbours, e Extent, all, each, cells int64) *Sensit
 	return d
 }
 
-// concentrated returns Σ x² over the cells of a unit's rows, at most all of them and at most each in a cell, if they
-// are concentrated in as few cells as possible.
-func concentrated(all, each int64) *big.Int {
+// concentratedSquares returns Σ x² over the cells of a unit's rows, at most all of them and at most each in a cell, if
+// the rows are concentrated in as few cells as possible.
+func concentratedSquares(all, each int64) *big.Int {
 	full, rest := big.NewInt(all/each), big.NewInt(all%each)
 	out := new(big.Int).Mul(big.NewInt(each), big.NewInt(each))
 	out.Mul(out, full)

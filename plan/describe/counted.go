@@ -18,7 +18,7 @@ func Counted(l *language.Language, t plan.Table, protects string) string {
 	if t.CountsUnits() {
 		return statistic.UnitsText(l, protects)
 	}
-	return cmp.Or(t.Counts.In(l), rowsOf(l, t))
+	return cmp.Or(t.Counts.In(l), countedRowsName(l, t))
 }
 
 // FigureText returns what a figure of a table is: the title of its statistic, or how it is computed.

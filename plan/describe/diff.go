@@ -81,7 +81,7 @@ func versionOf(c *compiled.Compiled) Version {
 
 // compareFacts returns the facts that differ, topic by topic. For a subject that is new or gone it returns only the
 // first.
-func compareFacts(before, after []fact) []Change {
+func compareFacts(before, after []planFact) []Change {
 	was, is := indexFacts(before), indexFacts(after)
 	var all []Change
 	for _, f := range unionOfFacts(before, after, was) {
@@ -91,7 +91,7 @@ func compareFacts(before, after []fact) []Change {
 		_, wasThere := was[subject]
 		_, isThere := is[subject]
 		switch {
-		case known && still && g.same(h):
+		case known && still && g.matches(h):
 		case f.what != "" && wasThere != isThere:
 		default:
 			all = append(all, changeOf(f, g, h, known && still))
@@ -101,8 +101,8 @@ func compareFacts(before, after []fact) []Change {
 }
 
 // indexFacts returns facts by their keys.
-func indexFacts(facts []fact) map[[3]string]fact {
-	all := make(map[[3]string]fact, len(facts))
+func indexFacts(facts []planFact) map[[3]string]planFact {
+	all := make(map[[3]string]planFact, len(facts))
 	for _, f := range facts {
 		all[f.key()] = f
 	}
@@ -110,7 +110,7 @@ func indexFacts(facts []fact) map[[3]string]fact {
 }
 
 // unionOfFacts returns the facts of before and those of after with new keys, by topic and subject.
-func unionOfFacts(before, after []fact, was map[[3]string]fact) []fact {
+func unionOfFacts(before, after []planFact, was map[[3]string]planFact) []planFact {
 	all := slices.Clone(before)
 	for _, f := range after {
 		if _, known := was[f.key()]; !known {
@@ -126,7 +126,7 @@ func unionOfFacts(before, after []fact, was map[[3]string]fact) []fact {
 			order[at] = len(order)
 		}
 	}
-	slices.SortStableFunc(all, func(f, g fact) int {
+	slices.SortStableFunc(all, func(f, g planFact) int {
 		return cmp.Or(order[[2]string{string(f.topic)}]-order[[2]string{string(g.topic)}],
 			order[[2]string{string(f.topic), f.subject}]-order[[2]string{string(g.topic), g.subject}])
 	})
@@ -134,7 +134,7 @@ func unionOfFacts(before, after []fact, was map[[3]string]fact) []fact {
 }
 
 // changeOf describes how one fact became another; a zero fact stands for none.
-func changeOf(f, before, after fact, both bool) Change {
+func changeOf(f, before, after planFact, both bool) Change {
 	c := Change{Topic: f.topic, Subject: f.subject, What: f.what, Before: before.value, After: after.value}
 	if !both {
 		return c

@@ -84,7 +84,7 @@ func sayGroups(b *factBook, t tableRow) {
 	b.say(OnTable, t.Path, "groups of a unit that count", budget.Group(d.Groups))
 	b.say(OnTable, t.Path, "δ reserved for the selection", budget.DecimalUp(plan.Amount(d.Delta), 6))
 	for _, c := range d.Chances {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " +
+		b.add(planFact{topic: OnTable, subject: t.Path, what: "chance that a group appears of " +
 			budget.Plural(c.Units, "unit"),
 			value: budget.DecimalNearest(c.Chance, 4), exact: fmt.Sprint(c.Chance)})
 	}

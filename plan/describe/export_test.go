@@ -26,11 +26,11 @@ var OtherMethod = otherMethod
 
 var Advice = adviceText
 
-func (x fact) Subject() string { return x.subject }
+func (x planFact) Subject() string { return x.subject }
 
-func (x fact) Value() string { return x.value }
+func (x planFact) Value() string { return x.value }
 
-func (x fact) What() string { return x.what }
+func (x planFact) What() string { return x.what }
 
 var FactorsText = factorsText
 

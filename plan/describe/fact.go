@@ -40,8 +40,8 @@ var topics = []struct {
 	{OnSpec, "Text of the spec"},
 }
 
-// fact is one statement about a plan. what is "" for the fact that its subject exists.
-type fact struct {
+// planFact is one statement about a plan. what is "" for the fact that its subject exists.
+type planFact struct {
 	topic         Topic
 	subject, what string
 	value         string
@@ -52,10 +52,10 @@ type fact struct {
 }
 
 // key identifies the fact when two plans are compared.
-func (f fact) key() [3]string { return [3]string{string(f.topic), f.subject, f.what} }
+func (f planFact) key() [3]string { return [3]string{string(f.topic), f.subject, f.what} }
 
-// same reports whether two facts with one key say the same, or are summaries of facts that are compared themselves.
-func (f fact) same(g fact) bool {
+// matches reports whether two facts with one key say the same, or are summaries of facts that are compared themselves.
+func (f planFact) matches(g planFact) bool {
 	if f.level != nil && g.level != nil {
 		return slices.Equal(f.level.Categories, g.level.Categories) &&
 			slices.Equal(f.level.CategoryOf, g.level.CategoryOf)
@@ -64,18 +64,18 @@ func (f fact) same(g fact) bool {
 }
 
 // factBook collects facts.
-type factBook struct{ facts []fact }
+type factBook struct{ facts []planFact }
 
-func (b *factBook) add(f fact) { b.facts = append(b.facts, f) }
+func (b *factBook) add(f planFact) { b.facts = append(b.facts, f) }
 
 // say adds a fact unless its value is empty.
 func (b *factBook) say(topic Topic, subject, what, value string) {
 	if value != "" {
-		b.add(fact{topic: topic, subject: subject, what: what, value: value})
+		b.add(planFact{topic: topic, subject: subject, what: what, value: value})
 	}
 }
 
 // addSummary adds the fact that a subject exists, with a summary of its other facts.
 func (b *factBook) addSummary(topic Topic, subject, value string) {
-	b.add(fact{topic: topic, subject: subject, value: value, summary: true})
+	b.add(planFact{topic: topic, subject: subject, value: value, summary: true})
 }

@@ -23,7 +23,7 @@ import (
 // This file holds the facts: a plan as short statements, by which two plans can be compared.
 
 // factsOf returns all that a plan says, in the order of its topics.
-func factsOf(p *plan.Plan) []fact {
+func factsOf(p *plan.Plan) []planFact {
 	b := factBook{}
 	b.sayRelease(p)
 	b.sayGuarantee(p)
@@ -70,12 +70,12 @@ func factsOf(p *plan.Plan) []fact {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Source.Params)) {
-		b.add(fact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
+		b.add(planFact{topic: OnParameter, subject: name, value: p.Source.Params[name]})
 	}
 	for _, t := range p.Release().Tables {
 		for _, j := range t.Joins {
 			hash := plan.HashOf([]byte(p.Source.Files[j.File]))
-			b.add(fact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) +
+			b.add(planFact{topic: OnSource, subject: t.Name, what: "public table " + j.Name, value: joinText(j) +
 				", SHA-256 " +
 				hash[:16], exact: "SHA-256 " + hash})
 		}
@@ -85,7 +85,7 @@ func factsOf(p *plan.Plan) []fact {
 			continue
 		}
 		hash := plan.HashOf([]byte(p.Source.Files[path]))
-		b.add(fact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
+		b.add(planFact{topic: OnCodebook, subject: path, value: "SHA-256 " + hash[:16], exact: "SHA-256 " + hash})
 	}
 	for _, w := range Warnings(language.English, p) {
 		b.say(OnWarning, "", w, w)
@@ -118,12 +118,12 @@ func (b *factBook) sayGuarantee(p *plan.Plan) {
 	for _, amounts := range [][2]string{{"ε", g.Epsilon}, {"δ", g.Delta}, {"ρ", g.Rho},
 		{"ρ that the conversion of ρ alone would allow", g.PlainRho}} {
 		if r := plan.Amount(amounts[1]); r != nil {
-			b.add(fact{topic: OnGuarantee, what: amounts[0], value: strings.TrimPrefix(budget.Amount(r), "= "),
+			b.add(planFact{topic: OnGuarantee, what: amounts[0], value: strings.TrimPrefix(budget.Amount(r), "= "),
 				exact: amounts[1]})
 		}
 	}
 	for _, e := range g.Equivalents {
-		b.add(fact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e),
+		b.add(planFact{topic: OnGuarantee, what: "at δ = " + e.Delta, value: Bound(e),
 			exact: fmt.Sprintf("ε = %v by %s", e.Epsilon, e.Method)})
 	}
 	say("method", Method(language.English, p))
@@ -158,7 +158,7 @@ func (b *factBook) sayLeaves(leaves []plan.Leaf) {
 		}
 		share := Percent(plan.Amount(l.Share))
 		b.addSummary(OnBudget, name, fmt.Sprintf("%s, %s, for %s", share, l.Amount, l.PaysFor()))
-		b.add(fact{topic: OnBudget, subject: name, what: "share", value: share, exact: l.Share})
+		b.add(planFact{topic: OnBudget, subject: name, what: "share", value: share, exact: l.Share})
 		b.say(OnBudget, name, "amount", l.Amount.String())
 		b.say(OnBudget, name, "pays for", l.PaysFor())
 	}
@@ -215,12 +215,12 @@ func (b *factBook) sayTable(p *plan.Plan, t tableRow, weights map[string]*big.Ra
 	say("counts up along (cumulative)", up)
 	say("sums of neighbours are to be accurate along (ranges)", ranges)
 	if weight, ok := weights[t.Marginal]; ok { // diagnostics and bounds have no marginal
-		b.add(fact{topic: OnTable, subject: t.Path, what: "weight", value: budget.Decimal(weight),
+		b.add(planFact{topic: OnTable, subject: t.Path, what: "weight", value: budget.Decimal(weight),
 			exact: weight.RatString()})
 	}
 	if t.Target != nil {
 		say("target", t.Target.String())
-		b.add(fact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" +
+		b.add(planFact{topic: OnTable, subject: t.Path, what: "margin that the target gets", value: "±" +
 			budget.DecimalUp(new(big.Rat).SetFloat64(t.Target.Reached), 4), exact: fmt.Sprint(t.Target.Reached)})
 	}
 	kind := selecting[t.Selects()]
@@ -230,22 +230,22 @@ func (b *factBook) sayTable(p *plan.Plan, t tableRow, weights map[string]*big.Ra
 	kind.saySelected(b, t)
 	if noise := t.mechanism; noise != nil {
 		say("mechanism", MechanismText(*noise))
-		b.add(fact{topic: OnTable, subject: t.Path, what: "scale", value: ScaleText(*noise),
+		b.add(planFact{topic: OnTable, subject: t.Path, what: "scale", value: ScaleText(*noise),
 			exact: noise.Parameter.RatString()})
 		say("sensitivity", SensitivityText(*noise))
 	}
 	if t.leaf != leafText("") {
 		say("leaf", t.leaf)
 	}
-	b.add(fact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation,
+	b.add(planFact{topic: OnTable, subject: t.Path, what: "standard error", value: deviation,
 		exact: fmt.Sprint(s.StandardError), error: s.StandardError})
 	if s.Uneven > 0 {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "largest standard error",
+		b.add(planFact{topic: OnTable, subject: t.Path, what: "largest standard error",
 			value: budget.DecimalNearest(s.Uneven, 4),
 			exact: fmt.Sprint(s.Uneven), error: s.Uneven})
 	}
 	if s.OfRanges > 0 {
-		b.add(fact{topic: OnTable, subject: t.Path, what: "standard error of sums of neighbours",
+		b.add(planFact{topic: OnTable, subject: t.Path, what: "standard error of sums of neighbours",
 			value: budget.DecimalNearest(s.OfRanges, 4), exact: fmt.Sprint(s.OfRanges), error: s.OfRanges})
 	}
 	say("95% margin", margin)
@@ -262,7 +262,7 @@ func (b *factBook) sayStrategy(s strategy.Group) {
 	say("tables", Listed(s.Tables))
 	say("leaf", s.Leaf)
 	say("measurements", budget.Group(int64(s.Measurements)))
-	b.add(fact{topic: OnStrategy, subject: Names(s), what: "error", value: budget.DecimalNearest(s.RMSE, 4),
+	b.add(planFact{topic: OnStrategy, subject: Names(s), what: "error", value: budget.DecimalNearest(s.RMSE, 4),
 		exact: fmt.Sprint(s.RMSE), error: s.RMSE})
 }
 
@@ -298,7 +298,7 @@ func (b *factBook) sayMicrodata(s plan.Synthetic, columns []plan.Measurement) {
 		CostText(s.Block, 1)))
 	say := func(what, value string) { b.say(OnMicrodata, s.Table, what, value) }
 	exactly := func(what, value string, exact *big.Rat) {
-		b.add(fact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
+		b.add(planFact{topic: OnMicrodata, subject: s.Table, what: what, value: value, exact: exact.RatString()})
 	}
 	b.sayMicrodataRows(s)
 	first, answer, rounds := "choice of a round", "noise of a pair", budget.Group(int64(s.Rounds))
@@ -429,7 +429,7 @@ func (b *factBook) sayColumn(words *spec.Words, t *spec.Table, c *spec.Column) {
 		}
 		if l, ok := c.Domain.Level(level); ok {
 			l = words.Labelled(t.Name, spec.Attribute{Column: c.Name, Level: level}.String(), l)
-			b.add(fact{topic: OnColumn, subject: name, what: what, value: countOf(l), level: l})
+			b.add(planFact{topic: OnColumn, subject: name, what: what, value: countOf(l), level: l})
 		}
 	}
 	if c.DerivedFrom != nil {

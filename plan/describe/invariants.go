@@ -71,7 +71,7 @@ func explainInvariants(p *plan.Plan, b *strings.Builder) {
 // sayInvariants says which figures are public.
 func (b *factBook) sayInvariants(p *plan.Plan) {
 	for k, i := range p.Invariants {
-		f := fact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name,
+		f := planFact{topic: OnSource, subject: i.Table, what: "public figures " + i.Name,
 			value: fmt.Sprintf("%s, %s in all", Invariant(language.English, i), budget.Plural(i.Total, "row"))}
 		hash := plan.HashOf([]byte(fmt.Sprint(p.Release().Invariants[k].Counts)))
 		f.value, f.exact = f.value+", SHA-256 "+hash[:16], "SHA-256 "+hash

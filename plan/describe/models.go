@@ -145,7 +145,7 @@ func (b *factBook) sayModel(p *plan.Plan, m plan.Model) {
 	}
 	for _, r := range m.Rounds {
 		say("rounds: "+string(r.Asks), budget.Group(int64(r.Times)))
-		b.add(fact{topic: OnModel, subject: m.Name, what: "noise: " + string(r.Asks), value: ScaleText(r.Noise),
+		b.add(planFact{topic: OnModel, subject: m.Name, what: "noise: " + string(r.Asks), value: ScaleText(r.Noise),
 			exact: r.Noise.Parameter.RatString()})
 		say("sensitivity: "+string(r.Asks), SensitivityText(r.Noise))
 	}

@@ -53,7 +53,7 @@ func whichAbove(t plan.Table) string { return "above " + budget.Group(t.Sparse.A
 func saySparse(b *factBook, t tableRow) {
 	s := t.Sparse
 	b.say(OnTable, t.Path, "published above", budget.Group(s.Above))
-	b.add(fact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
+	b.add(planFact{topic: OnTable, subject: t.Path, what: "cells without a row that are expected to be published",
 		value: meanCellsText(language.English, s.FalseCells), exact: fmt.Sprint(s.FalseCells)})
 	for _, m := range s.Missed {
 		b.say(OnTable, t.Path, "chance to miss "+budget.Plural(m.Rows, "row"), budget.Percent(m.Chance))

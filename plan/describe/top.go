@@ -46,9 +46,9 @@ func sayTop(b *factBook, t tableRow) {
 		b.say(OnTable, t.Path, "sensitivity of the choice",
 			fmt.Sprintf("%d%s", choices.Sensitivity, directionText(choices)))
 	}
-	b.add(fact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
+	b.add(planFact{topic: OnTable, subject: t.Path, what: "part that choosing takes",
 		value: Percent(plan.Amount(top.Choosing)), exact: top.Choosing})
-	b.add(fact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most",
+	b.add(planFact{topic: OnTable, subject: t.Path, what: "shortfall of the choice, at most",
 		value: budget.Group(WholeMargin(top.Shortfall)), exact: fmt.Sprint(top.Shortfall)})
 }
 

@@ -31,8 +31,8 @@ func weightText(w *spec.Weight) string {
 	return "Weights are taken to be attributes of the unit, which depend on no other unit."
 }
 
-// rowsOf names the rows that a table counts.
-func rowsOf(l *language.Language, t plan.Table) string {
+// countedRowsName returns the name of the rows that a table counts: rows, or weighted rows.
+func countedRowsName(l *language.Language, t plan.Table) string {
 	if t.Weighted {
 		return l.Text("weighted rows")
 	}

@@ -184,8 +184,8 @@ func (f *fitter) sharingSteps(m Margin) []int {
 // path returns the path of a table.
 func (f *fitter) path(table int) string { return f.plan.Tables[f.Tables[table].Index].Path }
 
-// refuse returns the error for a table, with its position in the spec.
-func (f *fitter) refuse(table int, message, expected string) error {
+// tableError returns the error for a table, with its position in the spec.
+func (f *fitter) tableError(table int, message, expected string) error {
 	t := f.plan.Tables[f.Tables[table].Index]
 	return workload.LocateFault(f.plan.Release(), "marginals."+t.Marginal, &workload.Fault{Key: "by", Message: message,
 		Expected: expected})
@@ -246,7 +246,7 @@ func (f *fitter) addImpossible() error {
 	})
 	order, ok := f.orderTables(tables, 1)
 	if !ok {
-		return f.refuse(order[0],
+		return f.tableError(order[0],
 			fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: "+
 				"whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
 			"fewer of the tables with impossible cells, one table of all their attributes, or no `integers` under `publish`")
@@ -261,7 +261,7 @@ func (f *fitter) addImpossible() error {
 		if f.containingStep(m) < 0 {
 			fixed, ok := joinOrder(f.commonMargins(own))
 			if !ok || given == 1 {
-				return f.refuse(table, fmt.Sprintf(
+				return f.tableError(table, fmt.Sprintf(
 					"table %s has impossible cells, and invariants and others of that kind share more of it than one "+
 						"of them has: whole counts that keep to all of these at once have no efficient way to be found", f.path(table)),
 					"an invariant by all the attributes that the table shares with them, or no `integers` under `publish`")
@@ -324,7 +324,7 @@ func (f *fitter) addCrossing() error {
 		fixed, ok := joinOrder(f.fixedMargins(m))
 		if !ok {
 			others := f.othersText()
-			return f.refuse(table, fmt.Sprintf(
+			return f.tableError(table, fmt.Sprintf(
 				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree "+
 					"with all of these at once have no efficient way to be found in general", f.path(table), others),
 				"tables of which each shares with those before it what one of them has, or tables of at most two "+

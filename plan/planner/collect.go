@@ -26,10 +26,10 @@ type inquiry struct {
 	cells   int64 // categories that a report chooses among, but for those that make up a prime
 	epsilon *big.Rat
 	reports counted.Reports
-	share   float64     // of the respondents who answer it
-	needs   float64     // the share that its target takes, 0 without one
-	order   *ordered    // of a question whose categories are summed up along one attribute
-	texts   *textSearch // of a question for texts that nobody lists
+	share   float64        // of the respondents who answer it
+	needs   float64        // the share that its target takes, 0 without one
+	order   *summationAxis // of a question whose categories are summed up along one attribute
+	texts   *textSearch    // of a question for texts that nobody lists
 }
 
 // planCollection plans the questions of a collection. Every device answers one question, which it draws, or all
@@ -221,9 +221,9 @@ func (q inquiry) evenShare() float64 {
 	return 1 / float64(q.Cells)
 }
 
-// asked returns how many of so many respondents answer the question, about: of one for texts that nobody lists, with
-// whole texts that are counted.
-func (q inquiry) asked(respondents int64) int64 {
+// respondentsAsked returns about how many of the given respondents answer the question; for texts that nobody lists,
+// how many answer the form whose whole texts are counted.
+func (q inquiry) respondentsAsked(respondents int64) int64 {
 	share := q.share
 	if q.texts != nil {
 		share = float64(share * q.formShares()[0])
@@ -234,8 +234,8 @@ func (q inquiry) asked(respondents int64) int64 {
 // variance returns the variance of the estimated number of respondents whose answer is in some cells (one or, in a
 // table that counts up, half of all) if that is the part f of all respondents.
 func (q inquiry) variance(f float64, respondents int64) float64 {
-	law := local.Count{Randomiser: q.reports.Randomiser(), Respondents: respondents, Reports: q.asked(respondents),
-		Cells: q.reports.Points}
+	law := local.Count{Randomiser: q.reports.Randomiser(), Respondents: respondents,
+		Reports: q.respondentsAsked(respondents), Cells: q.reports.Points}
 	if q.HasSums() {
 		law.Cells = max(1, q.cells/2)
 	}
@@ -250,7 +250,7 @@ func (q inquiry) variance(f float64, respondents int64) float64 {
 // equally many.
 func (q inquiry) evenDeviation(respondents int64) float64 {
 	if len(q.reports.Bands) > 0 {
-		return q.meanDeviation(q.order.shown(), respondents)
+		return q.meanDeviation(q.order.displayedSums(), respondents)
 	}
 	return math.Sqrt(q.variance(q.evenShare(), respondents))
 }

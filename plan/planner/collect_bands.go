@@ -12,8 +12,8 @@ import (
 
 // This file plans questions whose categories are summed up along an attribute: how coarsely devices answer them.
 
-// ordered is how the categories of a question lie along the one attribute that they are summed up along.
-type ordered struct {
+// summationAxis is how the categories of a question lie along the one attribute that they are summed up along.
+type summationAxis struct {
 	hierarchy.Question
 	attribute string
 	sums      residual.Sums // that the table is for
@@ -22,8 +22,8 @@ type ordered struct {
 
 // orderOf returns the order of a question, nil if its categories are summed up along none or several attributes, or
 // have no law for sums, or if it asks for numbers.
-func orderOf(r *spec.Release, q inquiry) *ordered {
-	var order *ordered
+func orderOf(r *spec.Release, q inquiry) *summationAxis {
+	var order *summationAxis
 	for i, sums := range q.Sums {
 		switch {
 		case sums == residual.Cells:
@@ -31,7 +31,7 @@ func orderOf(r *spec.Release, q inquiry) *ordered {
 		case order != nil || !q.reports.HasSums() || q.reports.Of != "":
 			return nil
 		}
-		order = &ordered{attribute: q.CountedBy[i].String(), sums: sums}
+		order = &summationAxis{attribute: q.CountedBy[i].String(), sums: sums}
 		order.Question, _ = q.Query().Along(r, order.attribute)
 	}
 	return order
@@ -49,8 +49,8 @@ func (q inquiry) formShares() []float64 {
 	return []float64{1}
 }
 
-// shown returns which sums the table shows.
-func (o *ordered) shown() residual.Sums {
+// displayedSums returns which sums the table shows.
+func (o *summationAxis) displayedSums() residual.Sums {
 	if o.sums == residual.Ranges {
 		return residual.Cells
 	}

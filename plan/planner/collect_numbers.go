@@ -126,7 +126,7 @@ func (c numberCell) round(parts []float64, position, part float64) {
 
 // numberCell returns a cell of average size.
 func (q inquiry) numberCell(values []float64, respondents int64) numberCell {
-	return numberCell{q.reports, values, q.evenShare(), respondents, q.asked(respondents)}
+	return numberCell{q.reports, values, q.evenShare(), respondents, q.respondentsAsked(respondents)}
 }
 
 // meanError returns the largest standard error of a mean of numbers in a cell of average size, in ranges; 0 for a

@@ -14,13 +14,13 @@ var X = leafPrecision
 
 var FloatOfRat = floatOfRat
 
-var Judge = judge
+var Judge = checkWithSecondAccountant
 
 var MissedBy = missedBy
 
 var Traced = traced
 
-var Refill = refill
+var Refill = reusePlan
 
 // MadeHere remembers a plan as one that the planner made.
 func MadeHere(c *compiled.Compiled) { madeHere.add(c) }

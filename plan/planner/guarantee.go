@@ -43,7 +43,7 @@ func guaranteeOf(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarant
 			return g, fmt.Errorf("budget: %w", err)
 		}
 		g.PlainRho = budget.FormatRat(plain)
-		g.Judged, err = judge(p.Mechanisms(), spent.Epsilon, spent.Delta)
+		g.Judged, err = checkWithSecondAccountant(p.Mechanisms(), spent.Epsilon, spent.Delta)
 		return g, err
 	case b.Epsilon != nil:
 		g.Definition, g.Epsilon = "pure", budget.FormatRat(p.Cost.Epsilon)
@@ -56,13 +56,13 @@ func guaranteeOf(r *spec.Release, spent spec.Budget, p *plan.Plan) (plan.Guarant
 	return g, err
 }
 
-// judge returns an error if the second accountant, which shares no code with the first, finds that the mechanisms
-// exceed ε and δ. It reports whether it could judge them: not all kinds of mechanism, and not to enough digits at
-// every ε.
+// checkWithSecondAccountant returns an error if the second accountant, which shares no code with the first, finds that
+// the mechanisms exceed ε and δ. It reports whether the second accountant could judge them: it knows some kinds of
+// mechanism only, and its digits do not suffice at every ε.
 //
-// Contract: a plan that New returns without an error has been judged by two accountants, or by one, and then its
-// method does not speak of the second. Argument: docs/proofs/contour.md.
-func judge(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
+// Contract: a plan that New returns without an error has been judged by two accountants, or by one, and then its method
+// does not speak of the second. Argument: docs/proofs/contour.md.
+func checkWithSecondAccountant(all []budget.Mechanism, epsilon, delta *big.Rat) (bool, error) {
 	e, _ := epsilon.Float64()
 	d, _ := delta.Float64()
 	second, err := contour.Delta(all, e)

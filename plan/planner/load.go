@@ -26,7 +26,7 @@ func Load(ctx context.Context, path string, o spec.Options, earlier func(templat
 	}
 	if earlier != nil {
 		if p := earlier(template.Key(r)); p != nil {
-			if c := refill(p, r); c != nil {
+			if c := reusePlan(p, r); c != nil {
 				return c, true, nil
 			}
 		}
@@ -35,9 +35,9 @@ func Load(ctx context.Context, path string, o spec.Options, earlier func(templat
 	return c, false, err
 }
 
-// refill makes the plan of a release that nobody else holds from an earlier plan. It returns nil if the two differ in
-// more than the values of parameters.
-func refill(earlier *compiled.Compiled, r *spec.Release) *compiled.Compiled {
+// reusePlan makes the plan of a release, which nobody else holds, from an earlier plan. It returns nil if the two
+// differ in more than the values of parameters.
+func reusePlan(earlier *compiled.Compiled, r *spec.Release) *compiled.Compiled {
 	p, err := earlier.Copy()
 	if err != nil || template.Key(r) != template.Key(p.Release()) {
 		return nil

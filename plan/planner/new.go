@@ -66,9 +66,9 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 		return err
 	})
 	if missed := (&missedTargets{}); errors.As(err, &missed) {
-		return nil, refuse(r, missed.tables, nil)
+		return nil, missedTargetsError(r, missed.tables, nil)
 	} else if errors.Is(err, optimise.ErrTooLittle) {
-		return nil, refuse(r, nil, err)
+		return nil, missedTargetsError(r, nil, err)
 	} else if err != nil {
 		return nil, err
 	}

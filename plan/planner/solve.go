@@ -88,9 +88,9 @@ type search struct{ low, high, tried int }
 // done reports whether no number is left between the two.
 func (s *search) done() bool { return s.high-s.low <= 1 }
 
-// note records whether the property holds at a number, and returns the number to try next: the guess, 0 for none, or
-// the remaining number nearest to it. Guesses that do not end the search soon give way to bisection.
-func (s *search) note(number int, holds bool, guess int) int {
+// recordTrial records whether the property holds at a number, and returns the number to try next: the guess, 0 for
+// none, or the remaining number nearest to it. Guesses that do not end the search soon give way to bisection.
+func (s *search) recordTrial(number int, holds bool, guess int) int {
 	const guesses, fourTimes = 8, 6000 // fourTimes is about how far an amount and four times it lie apart
 	if holds {
 		s.high = number
@@ -153,7 +153,7 @@ func Solve(r *spec.Release) (*Solution, error) {
 				guess = numberOf(float64(x * factor))
 			}
 		}
-		number = left.note(number, meets, guess)
+		number = left.recordTrial(number, meets, guess)
 	}
 	if s.Plan == nil {
 		return nil, errors.Join(fmt.Errorf("no %s below %s meets them", s.Key, mostAmount), failed)

@@ -102,8 +102,8 @@ func (e *BudgetTooSmall) Error() string { return e.problem.Error() }
 // Unwrap returns the problem in the spec.
 func (e *BudgetTooSmall) Unwrap() error { return e.problem }
 
-// refuse returns the error for missed targets, with the budget that would meet them.
-func refuse(r *spec.Release, missed []plan.Table, why error) error {
+// missedTargetsError returns the error for missed targets, with the budget that would meet them.
+func missedTargetsError(r *spec.Release, missed []plan.Table, why error) error {
 	e := &BudgetTooSmall{Key: budgetKey(r.Budget), Missed: missed}
 	problem := document.Problem{Message: "the budget is less than the targets of its leaves need"}
 	if len(missed) > 0 {

@@ -24,7 +24,7 @@ type Column struct {
 	ranged *ranged // nil for nested levels
 
 	mu    sync.Mutex
-	known map[Axis][]reach // by level and sums
+	known map[Axis][]varianceFactors // by level and sums
 }
 
 // level is one level of a column.
@@ -152,7 +152,7 @@ func (l level) noiseOn(j int) float64 {
 // Sensitivity returns how much rows can change the integers of a level's residual.
 func (c *Column) Sensitivity(level int) Sensitivity {
 	if c.ranged != nil && level > 0 {
-		return c.ranged.changes()
+		return c.ranged.sensitivity()
 	}
 	return c.levels[level].moves
 }

@@ -209,8 +209,8 @@ func (m *optimumCache) optimum(r Ranging, w *ranges.Workload) (*ranged, error) {
 	return m.known[key], nil
 }
 
-// changes returns how much rows change the integers.
-func (r *ranged) changes() Sensitivity {
+// sensitivity returns how much rows change the integers of the residual.
+func (r *ranged) sensitivity() Sensitivity {
 	r.once.Do(func() {
 		r.moves = Sensitivity{Norm: r.figures.Norm, Squares: r.figures.Squares, LargestFactor: r.figures.LargestEntry}
 		r.moves.PairOpposition, r.moves.PairSquares = r.Pairs()
@@ -218,15 +218,15 @@ func (r *ranged) changes() Sensitivity {
 	return r.moves
 }
 
-// rangedReaches returns the reach of the total and that of the residual, for an axis of that many categories. of maps
-// each category of the finest level to its category on the axis.
-func (r *ranged) rangedReaches(of []int, size int, sums Sums) []reach {
-	total, residual := newReach(size), newReach(size)
+// rangedVarianceFactors returns the variance factors of the total and of the residual, for an axis of that many
+// categories. of maps each category of the finest level to its category on the axis.
+func (r *ranged) rangedVarianceFactors(of []int, size int, sums Sums) []varianceFactors {
+	total, residual := zeroVarianceFactors(size), zeroVarianceFactors(size)
 	total.add(r.figures.Tilt, 0, of, sums)
 	r.Visit(func(from int, g []float64) { residual.add(g, from, of, sums) })
 	total.finish(sums)
 	residual.finish(sums)
-	return []reach{total, residual}
+	return []varianceFactors{total, residual}
 }
 
 // weights returns the weights of a sum of the categories of a level: q't for the total, q'G for the residual and, on

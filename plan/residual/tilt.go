@@ -80,7 +80,7 @@ const leastGain = 1e-9
 // improve gives a column its best κ with the others unchanged. It reports whether that changes the column.
 //
 // In S = Σ √(p_τ·v_τ) a residual τ that has the column has p_τ = p·(the column's squares) and v_τ = Σ over axes of
-// coefficients × (its residual's reach); one that does not has v_τ = rest + Σ coefficients × (its total's reach).
+// coefficients × (its residual's factor); one that does not has v_τ = rest + Σ coefficients × (its total's factor).
 func (t *tilting) improve(column int) bool {
 	now := t.Columns[column]
 	axisIndex := map[Axis]int{} // of the axes on which marginals have the column
@@ -112,9 +112,9 @@ func (t *tilting) improve(column int) bool {
 	coefficients := make([]float64, len(t.Residuals)*len(axes))
 	touched := make([]bool, len(t.Residuals))
 	for _, m := range t.marginalsOf[column] {
-		r, index := now.axisReaches(m.axis), axisIndex[m.axis]
+		r, index := now.axisVarianceFactors(m.axis), axisIndex[m.axis]
 		for _, u := range t.uses[m.marginal] {
-			mean := r[reachIndex(has[u.residual])].mean
+			mean := r[varianceFactorIndex(has[u.residual])].mean
 			coefficients[u.residual*len(axes)+index] += float64(t.weights[m.marginal] * u.share / mean)
 			touched[u.residual] = true
 		}
@@ -131,7 +131,7 @@ func (t *tilting) improve(column int) bool {
 				p = float64(p * change)
 			}
 			for k, a := range axes {
-				all += float64(coefficients[i*len(axes)+k] * c.axisReaches(a)[reachIndex(has[i])].mean)
+				all += float64(coefficients[i*len(axes)+k] * c.axisVarianceFactors(a)[varianceFactorIndex(has[i])].mean)
 			}
 			s += math.Sqrt(float64(p * all))
 		}
@@ -150,8 +150,8 @@ func (t *tilting) improve(column int) bool {
 	return true
 }
 
-// reachIndex returns the index of a ranged column's residual, or of its total, among the reaches of an axis.
-func reachIndex(has bool) int {
+// varianceFactorIndex returns the index of a ranged column's residual, or of its total, among the factors of an axis.
+func varianceFactorIndex(has bool) int {
 	if has {
 		return 1
 	}
@@ -162,10 +162,10 @@ func reachIndex(has bool) int {
 func (t *tilting) replace(column int, to *Column, has []bool) {
 	now := t.Columns[column]
 	for _, m := range t.marginalsOf[column] {
-		before, after := now.axisReaches(m.axis), to.axisReaches(m.axis)
+		before, after := now.axisVarianceFactors(m.axis), to.axisVarianceFactors(m.axis)
 		for i := range t.uses[m.marginal] {
 			u := &t.uses[m.marginal][i]
-			k := reachIndex(has[u.residual])
+			k := varianceFactorIndex(has[u.residual])
 			u.share = float64(u.share / before[k].mean * after[k].mean)
 		}
 	}

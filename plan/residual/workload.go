@@ -130,7 +130,7 @@ func (f *finder) sharesOf(a Axis) []share {
 	if !ok {
 		c := f.Columns[a.Column]
 		levels := c.ContributingLevels(a.Level)
-		for k, r := range c.axisReaches(a) {
+		for k, r := range c.axisVarianceFactors(a) {
 			one := share{levels[k], r.mean, slices.Max(r.each)}
 			if levels[k] > 0 && c.Sensitivity(levels[k]).Squares == 0 { // every group has one category
 				one.mean, one.peak = 0, 0
@@ -250,39 +250,41 @@ func (w *Workload) Shares(marginal int, visit func(residual int, share float64))
 // CellVariances returns the variances of the cells of a marginal, or of the sums that it shows instead, given those
 // of the residuals. The axes may be in any order.
 func (w *Workload) CellVariances(axes Set, variances []float64) []float64 {
-	reaches := make([][]reach, len(axes))
+	perAxis := make([][]varianceFactors, len(axes))
 	for i, a := range axes {
-		reaches[i] = w.Columns[a.Column].axisReaches(a)
+		perAxis[i] = w.Columns[a.Column].axisVarianceFactors(a)
 	}
-	return w.cellVariances(axes, variances, reaches)
+	return w.cellVariances(axes, variances, perAxis)
 }
 
 // Largest returns the variance of the worst cell of a marginal, given those of the residuals.
 func (w *Workload) Largest(marginal int, variances []float64) float64 {
 	axes := w.Marginals[marginal].Axes
-	reaches := make([][]reach, len(axes))
+	perAxis := make([][]varianceFactors, len(axes))
 	for i, a := range axes {
-		all := w.Columns[a.Column].axisReaches(a)
+		all := w.Columns[a.Column].axisVarianceFactors(a)
 		rows := worstRows(all)
 		for _, r := range all {
-			some := newReach(len(rows))
+			some := zeroVarianceFactors(len(rows))
 			for j, row := range rows {
 				some.each[j] = r.each[row]
 			}
-			reaches[i] = append(reaches[i], some)
+			perAxis[i] = append(perAxis[i], some)
 		}
 	}
-	return slices.Max(w.cellVariances(axes, variances, reaches))
+	return slices.Max(w.cellVariances(axes, variances, perAxis))
 }
 
 // cellVariances adds up, over the residuals of a marginal, what their noise adds to each row. It works out one row
 // only of axes whose rows are all equal.
-func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reach) []float64 {
+func (w *Workload) cellVariances(axes Set, variances []float64, perAxis [][]varianceFactors) []float64 {
 	sizes, counted := make([]int, len(axes)), make([]int, len(axes))
 	n, all := 1, 1
-	for i, r := range reaches {
+	for i, r := range perAxis {
 		sizes[i], counted[i] = len(r[0].each), len(r[0].each)
-		if !slices.ContainsFunc(r, func(one reach) bool { return slices.Min(one.each) != slices.Max(one.each) }) {
+		if !slices.ContainsFunc(r, func(one varianceFactors) bool {
+			return slices.Min(one.each) != slices.Max(one.each)
+		}) {
 			counted[i] = 1
 		}
 		n *= counted[i]
@@ -299,7 +301,7 @@ func (w *Workload) cellVariances(axes Set, variances []float64, reaches [][]reac
 			return
 		}
 		for k, level := range w.Columns[axes[i].Column].ContributingLevels(axes[i].Level) {
-			levels[i], factors[i] = level, reaches[i][k].each[:counted[i]]
+			levels[i], factors[i] = level, perAxis[i][k].each[:counted[i]]
 			walk(i + 1)
 		}
 	}

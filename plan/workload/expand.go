@@ -37,7 +37,7 @@ func Expand(r *spec.Release) ([]*Table, error) {
 		for _, one := range all {
 			t := newMarginalTable(r, m, one)
 			t.Index, t.Leaf = len(tables), leaf[one.leaf]
-			err := t.complete(r, rules)
+			err := t.resolveCells(r, rules)
 			if other, ok := seen[t.Path]; ok {
 				err = &Fault{"", fmt.Sprintf("its table %s would overwrite one of marginal %s", t.Path, other),
 					"a column or a marginal of another name"}
@@ -119,8 +119,9 @@ func newMarginalTable(r *spec.Release, m *spec.Marginal, of marginalTable) *Tabl
 	return t
 }
 
-// complete works out the cells of a requested table. It returns a fault if the table cannot be counted or published.
-func (t *Table) complete(r *spec.Release, rules *impossible.Rules) error {
+// resolveCells works out the cells of a requested table. It returns a fault if the table cannot be counted or
+// published.
+func (t *Table) resolveCells(r *spec.Release, rules *impossible.Rules) error {
 	if err := distinctColumns(t); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // relativeMargin computes the distribution from the margin of each cell. It returns nil if no figure is above zero.
-func relativeMargin[N int64 | float64](margin func(i int) float64, published []N) *report.RelativeMargin {
+func relativeMargin[N int64 | float64](margin func(i int) float64, published []N) *report.RelativeMargins {
 	ratios := make([]float64, 0, len(published))
 	var within10, within50 int64
 	for i, v := range published {
@@ -31,7 +31,7 @@ func relativeMargin[N int64 | float64](margin func(i int) float64, published []N
 	}
 	slices.Sort(ratios)
 	quantile := func(tenths int64) float64 { return ratios[(n*tenths+9)/10-1] }
-	return &report.RelativeMargin{
+	return &report.RelativeMargins{
 		Cells: n, Q10: quantile(1), Q50: quantile(5), Q90: quantile(9),
 		Within10: report.Ratio(within10, n), Within50: report.Ratio(within50, n),
 	}

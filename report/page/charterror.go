@@ -125,7 +125,7 @@ func (p page) errorRows() []errorRow {
 }
 
 // stripOf positions relative margins, nil if there are none.
-func stripOf(l *language.Language, r *report.RelativeMargin) *errorStrip {
+func stripOf(l *language.Language, r *report.RelativeMargins) *errorStrip {
 	if r == nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func fitOf(l *language.Language, s report.Statistic, cells int64) []fitPart {
 	if cells == 0 {
 		return nil
 	}
-	var r report.RelativeMargin
+	var r report.RelativeMargins
 	if s.Relative != nil {
 		r = *s.Relative
 	}

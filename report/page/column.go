@@ -39,7 +39,7 @@ func (r View) ErrorColumns() errorColumns {
 		all = append(all, t.Statistics...)
 	}
 	l := r.In()
-	relative := func(of func(report.RelativeMargin) float64) aligned {
+	relative := func(of func(report.RelativeMargins) float64) aligned {
 		return columnOf(l, all, words.FormOfPercentages, func(s report.Statistic) []float64 {
 			if s.Relative == nil {
 				return nil
@@ -51,11 +51,11 @@ func (r View) ErrorColumns() errorColumns {
 		Error: columnOf(l, all, words.FormOfColumn, func(s report.Statistic) []float64 {
 			return []float64{s.StandardError, s.Largest}
 		}),
-		Best:   relative(func(m report.RelativeMargin) float64 { return m.Q10 }),
-		Half:   relative(func(m report.RelativeMargin) float64 { return m.Q50 }),
-		Most:   relative(func(m report.RelativeMargin) float64 { return m.Q90 }),
-		Good:   relative(func(m report.RelativeMargin) float64 { return m.Within10 }),
-		Usable: relative(func(m report.RelativeMargin) float64 { return m.Within50 }),
+		Best:   relative(func(m report.RelativeMargins) float64 { return m.Q10 }),
+		Half:   relative(func(m report.RelativeMargins) float64 { return m.Q50 }),
+		Most:   relative(func(m report.RelativeMargins) float64 { return m.Q90 }),
+		Good:   relative(func(m report.RelativeMargins) float64 { return m.Within10 }),
+		Usable: relative(func(m report.RelativeMargins) float64 { return m.Within50 }),
 		Chance: columnOf(l, all, words.FormOfLevels, func(s report.Statistic) []float64 {
 			return []float64{s.Attained}
 		}),

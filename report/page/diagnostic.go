@@ -7,8 +7,8 @@ import (
 
 // This file describes tables that judge bounds or rules.
 
-// asideText says what a table that judges bounds or rules is for.
-func asideText(l *language.Language, t report.Table) string {
+// diagnosticPurposeText returns what a table is for by which bounds or rules are judged.
+func diagnosticPurposeText(l *language.Language, t report.Table) string {
 	if t.Counts != "" {
 		return l.Text("counts %s", t.Counts)
 	}

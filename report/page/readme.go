@@ -78,7 +78,7 @@ func readmePageOf(r *report.Report) readmePage {
 			p.Titled = append(p.Titled, kind{t.Path, t.Title})
 		}
 		if t.Aside {
-			p.Asides = append(p.Asides, kind{t.Path, asideText(l, t)})
+			p.Asides = append(p.Asides, kind{t.Path, diagnosticPurposeText(l, t)})
 		}
 		for _, s := range t.Statistics {
 			if f := (column{s.Name, t.Cumulative != nil, s.Of, s.Rounded(), fittedFrom(l, s)}); !t.Aside &&

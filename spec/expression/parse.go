@@ -193,7 +193,7 @@ func (p *parser) parseComparison() (*node, *Error) {
 		}
 		return a, nil
 	}
-	items, err := p.parseList()
+	items, err := p.parseLiteralList()
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +204,8 @@ func (p *parser) parseComparison() (*node, *Error) {
 	return p.countNode(&node{op: call, name: "not", at: not.at, end: in.end, args: []*node{in}})
 }
 
-// parseList reads a list of literals, as [a, b].
-func (p *parser) parseList() (*node, *Error) {
+// parseLiteralList reads a list of literals, as [a, b].
+func (p *parser) parseLiteralList() (*node, *Error) {
 	return p.parseLiterals("[", "]", "a list of literals, such as [1, 2] or ['a', 'b']", func(items *node) *Error {
 		item, err := p.parseConstant()
 		items.args = append(items.args, item)

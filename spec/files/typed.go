@@ -74,8 +74,9 @@ func (p *Table) takeRows(u *Unpacked) *document.Problem {
 	return p.checkNames()
 }
 
-// CheckUse reports what prevents the use of a column: values without a text that the extract could contain and, in a
-// key, fractions whose texts depend on their precision.
+// CheckUse returns what prevents the use of a column, or nil: a type that is not read, a number that is infinite or
+// NaN, a text that the extract cannot contain and, in a key, a fraction whose digits depend on the precision of a
+// float.
 func (p *Table) CheckUse(column int, inKey bool) *document.Problem {
 	if p.fields == nil {
 		return nil
@@ -104,7 +105,8 @@ func (p *Table) CheckUse(column int, inKey bool) *document.Problem {
 	return nil
 }
 
-// InRow returns a problem of a row, located by its line in a text and by its number in other files.
+// InRow returns a problem in a row. The problem names the line of a text file, or the number of the row in any other
+// file.
 func (p *Table) InRow(row int, message, expected string) *document.Problem {
 	if p.fields == nil {
 		return p.Problem(p.RowLines[row], 1, message, expected)

@@ -62,16 +62,16 @@ func bothUntil(ctx context.Context, n int, job func(i int)) {
 	})
 }
 
-// array is a table whose attributes are in any order.
+// array is a table whose attributes may be in any order.
 type array struct {
 	of     []int
 	values []float64
 }
 
-// inquiry answers many questions about one law. The counts of any attributes are computed from a root clique: its
-// marginal of the attributes that are asked for and of those that it shares with its neighbours is multiplied by the
-// conditional laws of the attributes beyond these neighbours, one after the other, and what is no longer needed is
-// summed over. The choice of the root affects only the time.
+// inquiry answers many questions about one law. It computes the counts of any attributes from a root clique. It takes
+// the root's marginal of the requested attributes and of those that the root shares with its neighbours, multiplies it
+// by the conditional laws of the attributes beyond these neighbours, one after the other, and sums over whatever is no
+// longer needed. The choice of the root affects only the time.
 type inquiry struct {
 	domain     Domain
 	law        *calibrated
@@ -163,8 +163,8 @@ func (q *inquiry) groupByEdge(clique int, of []int, from int) (towards []int, gr
 	return towards, groups
 }
 
-// neededAttributes returns those of some attributes that a clique has, and all that it shares with the neighbours
-// towards the others.
+// neededAttributes returns the attributes of a clique that are needed for the counts of the attributes in of: those in
+// of that the clique itself has, and all that it shares with the neighbours in towards, beyond which the others lie.
 func (q *inquiry) neededAttributes(clique int, of []int, towards []int) Clique {
 	var own Clique
 	for _, a := range of {

@@ -53,18 +53,18 @@ func TestPurifiedModelsPredictAlike(t *testing.T) {
 		}
 		for c, table := range trainer.tables {
 			of := func(k int) float64 { return table[k] }
-			if mean := meanOver(trainer.rows(c), of); math.Abs(mean) > 1e-9 {
+			if mean := meanOver(trainer.rowsPerCategory(c), of); math.Abs(mean) > 1e-9 {
 				t.Errorf("table %d has mean %v", c, mean)
 			}
 		}
 		for b := range 3 { // the first pair has a row for each category of column 1
-			mean := meanOver(trainer.rows(0), func(a int) float64 { return trainer.tables[3][12*b+a] })
+			mean := meanOver(trainer.rowsPerCategory(0), func(a int) float64 { return trainer.tables[3][12*b+a] })
 			if math.Abs(mean) > 1e-9 {
 				t.Errorf("row %d of a pair has mean %v", b, mean)
 			}
 		}
 		for a := range 12 {
-			mean := meanOver(trainer.rows(1), func(b int) float64 { return trainer.tables[3][12*b+a] })
+			mean := meanOver(trainer.rowsPerCategory(1), func(b int) float64 { return trainer.tables[3][12*b+a] })
 			if math.Abs(mean) > 1e-9 {
 				t.Errorf("column %d of a pair has mean %v", a, mean)
 			}

@@ -119,7 +119,7 @@ func (r *Regression) Predictor() (*Predictor, error) {
 	seen := map[string]bool{}
 	for _, c := range r.Columns {
 		if seen[c.Name] {
-			return nil, twice(c.Name)
+			return nil, duplicateColumnError(c.Name)
 		}
 		seen[c.Name] = true
 		in := Input{Labels: c}
@@ -182,8 +182,10 @@ func (in *Input) take(terms []RegressionTerm) (rest []RegressionTerm, err error)
 
 var errOtherTerms = errors.New("it has one term if it is a number, and one for each of its categories otherwise")
 
-// twice returns the error of a column that a model has twice.
-func twice(column string) error { return fmt.Errorf("column %q of a model appears twice", column) }
+// duplicateColumnError returns the error for a column that a model has twice.
+func duplicateColumnError(column string) error {
+	return fmt.Errorf("column %q of a model appears twice", column)
+}
 
 // Mean returns the mean of the outcome of a row, by its value in each input: the chance of a category, the quantity or
 // the count.

@@ -120,7 +120,7 @@ func (p *Published) check() error {
 	seen := map[string]bool{}
 	for _, c := range p.Columns {
 		if seen[c.Name] {
-			return twice(c.Name)
+			return duplicateColumnError(c.Name)
 		}
 		seen[c.Name] = true
 		if err := c.check(); err != nil {

@@ -176,7 +176,7 @@ func (t *trainer) update(q boosting.Question, noisy []int64) {
 	}
 	table := t.tables[q.Column]
 	curvature, mass := make([]float64, len(noisy)), make([]float64, len(noisy))
-	rows, scores := t.rows(q.Column), t.alone(q.Column)
+	rows, scores := t.rowsPerCategory(q.Column), t.standaloneScores(q.Column)
 	for k, g := range q.Groups {
 		mass[g] += rows[k]
 		curvature[g] += float64(rows[k] * max(t.slope(t.intercept+scores[k]), t.slope(t.intercept)))
@@ -270,7 +270,7 @@ func (t *trainer) model() *Additive {
 		t.purify(t.tables[len(t.shape.Columns)+i], pair)
 	}
 	for c, table := range t.tables {
-		rows := t.rows(c)
+		rows := t.rowsPerCategory(c)
 		if c < len(t.shape.Columns) { // a pair is centred by now
 			mean := meanOver(rows, func(k int) float64 { return table[k] })
 			t.intercept += mean
@@ -312,9 +312,9 @@ func (t *trainer) purify(table []float64, pair [2]int) {
 	t.intercept += all
 }
 
-// alone returns the score that each category of a column or pair has by itself, without the intercept: of a pair, the
-// entries of its columns too.
-func (t *trainer) alone(column int) []float64 {
+// standaloneScores returns the score that each category of a column or pair has by itself, without the intercept. The
+// score of a pair includes the entries of its two columns.
+func (t *trainer) standaloneScores(column int) []float64 {
 	pair, ok := t.shape.Pair(column)
 	if !ok {
 		return t.tables[column]
@@ -327,10 +327,10 @@ func (t *trainer) alone(column int) []float64 {
 	return scores
 }
 
-// rows returns about how many rows each category of a column or pair has, by the noisy counts.
-func (t *trainer) rows(column int) []float64 {
+// rowsPerCategory returns about how many rows each category of a column or pair has, by the noisy counts.
+func (t *trainer) rowsPerCategory(column int) []float64 {
 	if pair, ok := t.shape.Pair(column); ok {
-		first, second := t.rows(pair[0]), t.shares(pair[1])
+		first, second := t.rowsPerCategory(pair[0]), t.shares(pair[1])
 		all := make([]float64, 0, len(first)*len(second))
 		for _, n := range first {
 			for _, share := range second {
@@ -348,7 +348,7 @@ func (t *trainer) rows(column int) []float64 {
 
 // shares returns the share of the rows that each category of a column has, by the noisy counts.
 func (t *trainer) shares(column int) []float64 {
-	shares, total := t.rows(column), 0.0
+	shares, total := t.rowsPerCategory(column), 0.0
 	for _, n := range shares {
 		total += n
 	}

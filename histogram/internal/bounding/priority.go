@@ -32,8 +32,8 @@ func DrawKey(stream *noise.Bits) *Key {
 	return k
 }
 
-// KeyOfTable returns the key of the priorities of a table's rows, given the table's own stream: [Choose] draws it
-// after what it numbers ids by.
+// KeyOfTable returns the key of the priorities of a table's rows, given the table's own stream. Like [Choose], it first
+// draws the permutation by which ids are numbered, and then the key.
 func KeyOfTable(stream *noise.Bits) *Key {
 	newPermutation(stream)
 	return DrawKey(stream)

@@ -26,7 +26,7 @@ type sorter struct {
 	of       []uint32 // unit of each row, an index in the table
 	contents []Hash   // content of each row, for a choice
 	groups   []uint64 // group of each row, if groups matter
-	runs     []run
+	runs     []rowRun
 	place    uint64      // place of the last row that was read
 	lookups  lookupBatch // rows being looked up
 	table    []unitRows  // units by the bits of their words; empty between partitions
@@ -55,8 +55,8 @@ func (u *unitRows) isOther(word uint64) bool {
 	return differ != 0
 }
 
-// run is the rows from..to in the order of storage, which are in a batch.
-type run struct {
+// rowRun is the rows from..to in the order of storage, which are in a batch.
+type rowRun struct {
 	from, to int
 	batch    *rowBatch
 	row      int // first row within the batch
@@ -137,7 +137,7 @@ func (s *sorter) gatherRows(p, skip, inLots int) {
 		if from == to {
 			continue
 		}
-		s.runs = append(s.runs, run{from: n, to: n + to - from, batch: l, row: from})
+		s.runs = append(s.runs, rowRun{from: n, to: n + to - from, batch: l, row: from})
 		units = s.lookUpRows(l.words[from:to], n, skip, shift, units)
 		n += to - from
 	}

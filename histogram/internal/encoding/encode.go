@@ -76,14 +76,14 @@ func (e *Encoder) Label(code uint32) string {
 	return fmt.Sprint(code)
 }
 
-// LeavesOut reports whether some value of the column may have its row left out.
+// LeavesOut reports whether a row may be left out because of its value in the column.
 func (e *Encoder) LeavesOut() bool {
 	return e.Column.Null.Action == spec.Drop || e.Column.Unknown.Action == spec.Drop
 }
 
-// Integers returns a range of integers such that all integers below it have the same code and break the contract in the
-// same way, if they do, and all integers above it. ok is false if there is none, as values are computed from others or
-// no integer has a code.
+// Integers returns the range outside which integers need not be distinguished. All integers below low have the same
+// code and, if they break the contract, break it in the same way; so have all integers above high. ok is false if there
+// is no such range, because the values are computed from other columns or no integer has a code.
 func (e *Encoder) Integers() (low, high int64, ok bool) {
 	switch {
 	case e.compute != nil:
@@ -98,9 +98,9 @@ func (e *Encoder) Integers() (low, high int64, ok bool) {
 // Width returns the number of bytes of a code, which leaves room for two marks.
 func (e *Encoder) Width() int { return e.width }
 
-// Codes writes the code of each value. The last two codes of the width are marks: of a value that breaks the
-// contract, and of a value whose row is left out. The encoder's column is read or computed from values, a single
-// column.
+// Codes writes the code of each value. The last two codes of the width are marks: one for a value that breaks the
+// contract, and one for a value whose row is left out. The encoder must read its column, or compute it, from a single
+// column, whose values these are.
 func (e *Encoder) Codes(values arrow.Array, codes []uint32) {
 	e.CodesOf([]arrow.Array{values}, codes)
 }

@@ -37,13 +37,13 @@ type List struct {
 
 	mu   sync.Mutex
 	file *temporary.File
-	runs []run
+	runs []sortedRun
 	end  int64 // of the file
 	kind arrow.Type
 }
 
-// run is a sorted stretch of the file.
-type run struct{ at, bytes int64 }
+// sortedRun is a sorted stretch of the file.
+type sortedRun struct{ at, bytes int64 }
 
 // New returns an empty list of the units of a table, which are hashed under a key.
 func New(key [32]byte) *List { return &List{key: key} }
@@ -128,7 +128,7 @@ func (l *List) put(sorted []unit) error {
 	if _, err := l.file.WriteAt(text, l.end); err != nil {
 		return err
 	}
-	l.runs = append(l.runs, run{l.end, int64(len(text))})
+	l.runs = append(l.runs, sortedRun{l.end, int64(len(text))})
 	l.end += int64(len(text))
 	return nil
 }

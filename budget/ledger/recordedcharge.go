@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// posting is a charge in a book.
-type posting struct {
+// recordedCharge is a charge as a book records it, from its reservation to its end.
+type recordedCharge struct {
 	charge   Charge     // with the approvals it uses, without a commitment
 	accounts []*account // that it counts in
 	reserved string     // day of its reservation, which decides the period of its allowances
@@ -24,8 +24,8 @@ type posting struct {
 	proof       Proof // of its debit
 }
 
-// findPosting returns the posting of c's release and plan, or nil.
-func (a *account) findPosting(c Charge) *posting {
+// findCharge returns the recorded charge of c's release and plan, or nil.
+func (a *account) findCharge(c Charge) *recordedCharge {
 	for _, p := range a.byName[c.Release] {
 		if p.charge.PlanHash == c.PlanHash && p.charge.Account == c.Account {
 			return p
@@ -34,8 +34,8 @@ func (a *account) findPosting(c Charge) *posting {
 	return nil
 }
 
-// otherHolder returns another posting that holds c's release name in a, or nil.
-func (a *account) otherHolder(c Charge) *posting {
+// otherHolder returns another charge that holds c's release name in a, or nil.
+func (a *account) otherHolder(c Charge) *recordedCharge {
 	for _, p := range a.byName[c.Release] {
 		if (p.charge.PlanHash != c.PlanHash || p.charge.Account != c.Account) && p.state != Cancelled {
 			return p
@@ -44,8 +44,8 @@ func (a *account) otherHolder(c Charge) *posting {
 	return nil
 }
 
-// activePosting returns the posting that holds a release name in a, or nil.
-func (a *account) activePosting(release string) *posting {
+// activeCharge returns the charge that holds a release name in a, or nil.
+func (a *account) activeCharge(release string) *recordedCharge {
 	for _, p := range a.byName[release] {
 		if p.state != Cancelled {
 			return p
@@ -55,7 +55,7 @@ func (a *account) activePosting(release string) *posting {
 }
 
 // matchesCharge reports whether p was made for the same request as c, approvals aside.
-func (p *posting) matchesCharge(c Charge) bool {
+func (p *recordedCharge) matchesCharge(c Charge) bool {
 	return p.charge.Cost.Equal(c.Cost) && slices.Equal(p.charge.FurtherAccounts, c.FurtherAccounts) &&
 		p.charge.Template == c.Template &&
 		p.charge.Corrects == c.Corrects
@@ -71,11 +71,11 @@ func (b *book) applyReserve(e entry, a *account) error {
 	if !slices.EqualFunc(used, e.Approvals, Approval.equal) {
 		return errors.New("carries approvals that its accounts do not ask for")
 	}
-	p := a.findPosting(c)
+	p := a.findCharge(c)
 	if p == nil {
-		p = &posting{accounts: hits}
+		p = &recordedCharge{accounts: hits}
 		for _, hit := range hits {
-			hit.postings = append(hit.postings, p)
+			hit.charges = append(hit.charges, p)
 		}
 		for _, name := range c.namedAccounts() {
 			b.accounts[name].byName[c.Release] = append(b.accounts[name].byName[c.Release], p)
@@ -92,7 +92,7 @@ func (b *book) applyReserve(e entry, a *account) error {
 }
 
 // endReservation ends p's reservation in all its accounts, with p in a new state.
-func (b *book) endReservation(p *posting, to State, day string) error {
+func (b *book) endReservation(p *recordedCharge, to State, day string) error {
 	for _, a := range p.accounts {
 		if err := a.endReservation(p.charge.Cost, p.reserved, to == Debited); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (b *book) endReservation(p *posting, to State, day string) error {
 
 // applyDebit spends a reservation. The entry must repeat the reservation, and attest the state of the account.
 func (b *book) applyDebit(e entry, a *account, l line, sealed digest) error {
-	p := a.findPosting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
+	p := a.findCharge(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
 	if p == nil || p.state != Reserved {
 		return errors.New("debits what was not reserved")
 	}
@@ -154,7 +154,7 @@ func (b *book) areWitnessed(accounts []*account) bool {
 	return true
 }
 
-// closings holds, by kind of entry, the states that it leads to from each state of a posting.
+// closings holds, by kind of entry, the states that it leads to from each state of a charge.
 var closings = map[kind]map[State]State{
 	kindCancel:   {Reserved: Cancelled},
 	kindRelease:  {Debited: Finished},
@@ -162,9 +162,9 @@ var closings = map[kind]map[State]State{
 	kindWithdraw: {Finished: Withdrawn},
 }
 
-// applyClosing moves a posting to its next state. The only amount it changes is a reservation that is given back.
+// applyClosing moves a charge to its next state. The only amount it changes is a reservation that is given back.
 func (b *book) applyClosing(e entry, a *account) error {
-	p := a.findPosting(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
+	p := a.findCharge(Charge{Account: e.Account, Release: e.Release, PlanHash: e.PlanHash})
 	if p == nil {
 		return errors.New("ends what was never reserved")
 	}
@@ -192,7 +192,7 @@ func (b *book) applyClosing(e entry, a *account) error {
 }
 
 // stateOf returns the state of p; "" if p is nil.
-func stateOf(p *posting) State {
+func stateOf(p *recordedCharge) State {
 	if p == nil {
 		return ""
 	}
@@ -200,7 +200,7 @@ func stateOf(p *posting) State {
 }
 
 // closedError returns the error that p cannot be drawn again.
-func (p *posting) closedError() *Closed {
+func (p *recordedCharge) closedError() *Closed {
 	return &Closed{Account: p.charge.Account, Release: p.charge.Release, Date: p.debited, State: p.state, Since: p.date,
 		Reason: p.reason}
 }

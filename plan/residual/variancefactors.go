@@ -2,42 +2,42 @@ package residual
 
 import "slices"
 
-// This file holds the reach of a residual: the effect of its noise on what a marginal shows.
+// This file holds the variance factors of a residual: the effect of its noise on what a marginal shows.
 
-// reach is what noise of variance 1 on each integer of a column's residual, or on its total, adds to the variance of
-// each row that an axis shows, and to the mean variance of the sums that count: the rows themselves or, for Ranges,
-// all sums of neighbouring categories.
-type reach struct {
+// varianceFactors are what noise of variance 1 on each integer of a column's residual, or on its total, adds to the
+// variance of each row that an axis shows, and to the mean variance of the sums that count: the rows themselves or, for
+// Ranges, all sums of neighbouring categories.
+type varianceFactors struct {
 	each []float64
 	mean float64
 }
 
-// axisReaches returns the reaches of an axis, for the residuals of its column that contribute to it
-// ([Column.ContributingLevels]). They are worked out once.
-func (c *Column) axisReaches(a Axis) []reach {
+// axisVarianceFactors returns the variance factors of an axis, for each residual of its column that contributes to it
+// ([Column.ContributingLevels]). They are computed once.
+func (c *Column) axisVarianceFactors(a Axis) []varianceFactors {
 	a.Column = 0 // as it may stand anywhere
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.known[a]
 	if !ok {
 		if c.known == nil {
-			c.known = map[Axis][]reach{}
+			c.known = map[Axis][]varianceFactors{}
 		}
-		r = c.newReaches(a)
+		r = c.newVarianceFactors(a)
 		c.known[a] = r
 	}
 	return r
 }
 
-func (c *Column) newReaches(a Axis) []reach {
+func (c *Column) newVarianceFactors(a Axis) []varianceFactors {
 	if c.ranged != nil {
-		out := c.ranged.rangedReaches(c.finestTo(a.Level), c.Size(a.Level), a.Sums)
+		out := c.ranged.rangedVarianceFactors(c.finestTo(a.Level), c.Size(a.Level), a.Sums)
 		if c.Size(a.Level) == 1 { // the total, on which the residual has only what rounding leaves
-			out[1] = newReach(1)
+			out[1] = zeroVarianceFactors(1)
 		}
 		return out
 	}
-	out := make([]reach, a.Level+1)
+	out := make([]varianceFactors, a.Level+1)
 	for level := range out {
 		r := &out[level]
 		if a.Sums == Prefixes {
@@ -61,7 +61,7 @@ func (c *Column) Mean(a Axis, level int) float64 {
 	if at < 0 {
 		return 0
 	}
-	return c.axisReaches(a)[at].mean
+	return c.axisVarianceFactors(a)[at].mean
 }
 
 // ContributingLevels returns the levels whose residuals contribute to an axis of a level, 0 for the total: of a ranged
@@ -73,12 +73,14 @@ func (c *Column) ContributingLevels(level int) []int {
 	return upTo(level + 1)
 }
 
-func newReach(size int) reach { return reach{each: make([]float64, size)} }
+func zeroVarianceFactors(size int) varianceFactors {
+	return varianceFactors{each: make([]float64, size)}
+}
 
 // add adds the squares of the rows' sums of a vector g on the finest categories from a given one on. of maps these to
 // the categories of the axis. g adds up to 0, or has all categories, so no prefix sum is left behind it. For Ranges
 // the mean is, until finished, the sum over all of them.
-func (r *reach) add(g []float64, from int, of []int, sums Sums) {
+func (r *varianceFactors) add(g []float64, from int, of []int, sums Sums) {
 	first, last := len(r.each), -1
 	for _, c := range of[from : from+len(g)] {
 		first, last = min(first, c), max(last, c)
@@ -99,7 +101,7 @@ func (r *reach) add(g []float64, from int, of []int, sums Sums) {
 }
 
 // finish turns sums into means.
-func (r *reach) finish(sums Sums) {
+func (r *varianceFactors) finish(sums Sums) {
 	n := float64(len(r.each))
 	if sums == Ranges {
 		r.mean /= n * (n + 1) / 2
@@ -206,9 +208,9 @@ func (c *Column) rangeShare(at, k int) float64 {
 }
 
 // worstRows returns rows of an axis such that every other row is dominated by one of these: nothing adds less to it.
-func worstRows(reaches []reach) []int {
+func worstRows(factors []varianceFactors) []int {
 	below := func(a, b int) bool {
-		for _, r := range reaches {
+		for _, r := range factors {
 			if r.each[a] > r.each[b] {
 				return false
 			}
@@ -217,7 +219,7 @@ func worstRows(reaches []reach) []int {
 	}
 	var front []int
 next:
-	for row := range reaches[0].each {
+	for row := range factors[0].each {
 		kept := front[:0]
 		for i, other := range front {
 			if below(row, other) {
