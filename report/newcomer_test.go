@@ -99,11 +99,8 @@ func TestOpeningIsInOrder(t *testing.T) {
 		if n := len(r.Misuse); n < 2 || n > 8 {
 			t.Errorf("%s: the box has %d items", name, n)
 		}
-		last := opening[len(opening)-1]
-		if name == "no pair" { // microdata of single columns add a sentence
-			last = opening[len(opening)-2]
-		}
-		if opening[0] != (page.View{Report: r}).Subject() || last != r.Accuracy.Sentence {
+		view := page.View{Report: r}
+		if opening[0] != view.Subject() || opening[1+len(view.Promise())] != r.Accuracy.Sentence {
 			t.Errorf("%s: the opening is %q", name, opening)
 		}
 	}
