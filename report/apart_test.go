@@ -40,10 +40,11 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	rule := "Call two counts of one table different only if they are " + apart +
-		". A smaller difference may be noise. " +
+	rule := "Call two counts of one table different only if they are " + apart + ". " +
 		"Noise puts two cells with equal exact counts that far apart at most 5 times in 100. " +
-		"If you picked the two cells because their counts differ, ask for twice that distance."
+		"If you picked the two because their counts differ, ask for twice that. " +
+		"Cells of two tables or releases, and other figures, differ if their intervals do not touch. " +
+		"That is wrong with a chance of at most 10%."
 	if r.Comparison != rule {
 		t.Errorf("got  %s\nwant %s", r.Comparison, rule)
 	}
@@ -55,6 +56,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	for _, said := range []string{
 		fmt.Sprintf("; smallest real difference %d.", want),
 		`<dt id="differ">When two cells differ</dt><dd><p>` + rule,
+		`<li>More such advice: <a href="#not-reading">How not to read them</a></li>`,
 		"Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see " +
 			"“When two cells differ”).",
 		fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {

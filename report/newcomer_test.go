@@ -32,9 +32,9 @@ var questions = []question{
 		" of the exact sum of weights", "have a noisy count within ±"}},
 	{asks: "Is this cell different from that one?", part: "When two cells differ",
 		answers: []string{"only if they are at least "}},
-	{asks: "When do cells of two tables differ?", part: "How to read the figures",
-		answers: []string{"if their intervals do not touch. That is wrong with a chance of at most 10%",
-			"if their intervals do not touch; that is wrong with a chance of at most 10%"}},
+	{asks: "When do cells of two tables or years differ?", part: "When two cells differ",
+		answers: []string{"Cells of two tables or releases, and other figures, differ if their intervals do not touch. " +
+			"That is wrong with a chance of at most 10%"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",
 		answers: []string{"Do not use the table", "Do not use a cell on its own "}},
 	{asks: "Which single cells must not be used?", part: "What not to do with these figures",

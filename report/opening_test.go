@@ -81,9 +81,9 @@ func TestTheOpeningTellsTheErrorOfOtherFigures(t *testing.T) {
 	for want, got := range map[string]string{
 		"Counts.": release(),
 		"Counts. No figure of another kind has an interval: see “Figures other than counts”.": release(nil),
-		"Counts. Other figures have 95% intervals of their own. Half of these are no wider than: mean of pay ±61.25 " +
+		"Counts. Half of the 95% intervals of other figures are no wider than: mean of pay ±61.25 " +
 			"to ±288.2, by table; share of women ±0.004 (see “Figures other than counts”).": release(&wide, &narrow, &ratio),
-		"Counts. Other figures have 95% intervals of their own. Half of these are no wider than: mean of pay ±288.2 " +
+		"Counts. Half of the 95% intervals of other figures are no wider than: mean of pay ±288.2 " +
 			"(see “Figures other than counts”).": release(&wide, nil),
 	} {
 		if got != want {

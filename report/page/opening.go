@@ -67,7 +67,7 @@ func (r View) otherFiguresText() string {
 	if typical == nil {
 		return l.Text("No figure of another kind has an interval: see %s.", l.Text(notes.FigureList))
 	}
-	return l.Text("Other figures have %s intervals of their own. Half of these are no wider than: %s (see %s).",
+	return l.Text("Half of the %s intervals of other figures are no wider than: %s (see %s).",
 		l.Number(words.Level(figures[0].Confidence)), strings.Join(typical, "; "), l.Text(notes.FigureList))
 }
 
