@@ -43,16 +43,15 @@ func (t *Total) Write(w io.Writer) error {
 	for _, r := range t.Rows {
 		line := slices.Clone(t.withRelease(r.Release, r.Keys))
 		value, deviation, between := "", "", "says nothing"
-		d := 0
 		if r.StandardError != nil {
-			d = screen.Decimals(*r.StandardError, r.Law == interval.Exact)
 			deviation = screen.Figure(*r.StandardError, screen.Decimals(*r.StandardError, false))
 		}
 		if r.Value != nil {
-			value = screen.Figure(*r.Value, d)
-		}
-		if r.Low != nil && r.High != nil {
-			between = screen.Figure(*r.Low, d) + " … " + screen.Figure(*r.High, d)
+			form := screen.FormOf(*r.Value, r.Low, r.High)
+			value = form.Nearest(*r.Value)
+			if r.Low != nil && r.High != nil {
+				between = form.Down(*r.Low) + " … " + form.Up(*r.High)
+			}
 		}
 		rows = append(rows, append(line, value, deviation, between))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -19,7 +20,7 @@ type gridChart struct {
 	Of      string // the attribute whose categories are the rows
 	Columns []string
 	Rows    []gridRow
-	Form    words.Form // of its figures
+	Form    screen.Form // of its figures
 	// On a narrow page, Upright writes the names of the columns upwards, and Scrolled is wider than the page.
 	Upright, Scrolled bool
 }
