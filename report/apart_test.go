@@ -3,6 +3,7 @@ package report_test
 // This file tests what pages say about which cells differ, and which could be zero.
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
 )
 
@@ -202,12 +204,31 @@ func TestFiguresThatCouldBeZeroAreNamed(t *testing.T) {
 	}
 }
 
-// The office's key is asked for where it can be given: nobody signs a practice run.
+// The office's key is asked for if the debit is signed with it, and otherwise the ledger is: nobody signs a practice run.
 func TestHowToCheckNamesTheKey(t *testing.T) {
-	for _, status := range []report.Status{report.Official, report.Practice, report.Rehearsal} {
-		checks := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "How to check")
-		if got := strings.Contains(checks, "--trust office.pub"); got != (status == report.Official) {
-			t.Errorf("%s: the key is asked for: %v", status, got)
+	signed := func(in maker.Input) maker.Input {
+		in.Receipt = json.RawMessage(strings.Replace(string(in.Receipt), `"proof": {`, `"proof": {"office": "key", `, 1))
+		return in
+	}
+	for name, c := range map[string]struct {
+		in          maker.Input
+		key, ledger bool
+	}{
+		"signed":    {signed(specInput(report.Official, specText)), true, false},
+		"unsigned":  {specInput(report.Official, specText), false, true},
+		"practice":  {specInput(report.Practice, specText), false, false},
+		"rehearsal": {specInput(report.Rehearsal, specText), false, false},
+	} {
+		r := reportOf(t, c.in)
+		checks := partOf("\n"+string(page.Markdown(r)), "How to check")
+		for where, text := range map[string]string{"report.md": checks, "README.txt": string(page.Readme(r)),
+			"registry": r.Registry().Verification.Command} {
+			if got := strings.Contains(text, "--trust office.pub"); got != c.key {
+				t.Errorf("%s, %s: the key is asked for: %v", name, where, got)
+			}
+		}
+		if got := strings.Contains(checks, "--ledger-export FILE"); got != c.ledger {
+			t.Errorf("%s: the ledger is asked for: %v", name, got)
 		}
 	}
 }
