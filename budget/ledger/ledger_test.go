@@ -211,7 +211,7 @@ func TestRefused(t *testing.T) {
 	}
 	assertSays(t, err, "account people refuses release c: it asks for ε = 1.000000000001, and ε = 1 is left.",
 		"Used of the cap of ε = 6: ε = 4 is spent, and ε = 1 is reserved", "at most ε = 1.",
-		"`dprelease ledger show people`")
+		"`dprelease ledger show people --ledger FILE`")
 	must(t, l.Reserve(ctx, charge("c", "cc", "1")))
 	assertSays(t, l.Reserve(ctx, charge("d", "dd", "1/1000000000000000000")), "ε = 0 is left",
 		"admits no further release")
