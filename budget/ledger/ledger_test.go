@@ -458,10 +458,10 @@ func TestStatementPage(t *testing.T) {
 	want := `Privacy account people: official
 Protects each person; neighbouring tables differ by one person added or removed. Opened 2026-03-02.
 
-cap        ε = 6      100.0 %
-spent      ε = 2      33.4 %
-reserved   ε = 1/3    5.6 %
-left       ε = 11/3   61.1 %
+cap        ε = 6      100.0%
+spent      ε = 2      33.4%
+reserved   ε = 1/3    5.6%
+left       ε = 11/3   61.1%
 
 date         state       cost      plan           release
 2026-03-02   debited     ε = 2     0123456789ab   labour-2026q1

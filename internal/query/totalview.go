@@ -39,7 +39,7 @@ func (t *Total) withRelease(release string, keys []string) []string {
 func (t *Total) Write(w io.Writer) error {
 	keys := t.withRelease("release", t.By)
 	rows := [][]string{append(slices.Clone(keys), t.columnName(), "standard error",
-		fmt.Sprintf("%g %% interval", 100*t.Confidence))}
+		fmt.Sprintf("%g%% interval", 100*t.Confidence))}
 	for _, r := range t.Rows {
 		line := slices.Clone(t.withRelease(r.Release, r.Keys))
 		value, deviation, between := "", "", "says nothing"

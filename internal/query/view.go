@@ -20,7 +20,7 @@ import (
 
 // Write prints the answer as text.
 func (a *Answer) Write(w io.Writer) error {
-	head := append(slices.Clone(a.By), a.Statistic, "standard error", fmt.Sprintf("%g %% interval", 100*a.Confidence))
+	head := append(slices.Clone(a.By), a.Statistic, "standard error", fmt.Sprintf("%g%% interval", 100*a.Confidence))
 	rows := [][]string{head}
 	for _, r := range a.Rows {
 		if n := r.NotAbove; n != nil {
