@@ -204,10 +204,12 @@ func TestFiguresThatCouldBeZeroAreNamed(t *testing.T) {
 	}
 }
 
-// The office's key is asked for if the debit is signed with it, and otherwise the ledger is: nobody signs a practice run.
+// The office's key is asked for if the debit is signed with it, and otherwise the ledger is: nobody signs a practice
+// run.
 func TestHowToCheckNamesTheKey(t *testing.T) {
 	signed := func(in maker.Input) maker.Input {
-		in.Receipt = json.RawMessage(strings.Replace(string(in.Receipt), `"proof": {`, `"proof": {"office": "key", `, 1))
+		receipt := strings.Replace(string(in.Receipt), `"proof": {`, `"proof": {"office": "key", `, 1)
+		in.Receipt = json.RawMessage(receipt)
 		return in
 	}
 	for name, c := range map[string]struct {

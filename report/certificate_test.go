@@ -187,7 +187,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
 		report.Official: {"- Cost: ε = 2 of privacy budget (not money)\n" +
 			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease " +
-			"ledger show lfs-panel`.",
+			"ledger show lfs-panel --ledger FILE`.",
 			"practice"},
 		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
 			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with a budget for three releases " +

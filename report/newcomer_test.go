@@ -33,7 +33,8 @@ var questions = []question{
 	{asks: "Is this cell different from that one?", part: "When two cells differ",
 		answers: []string{"only if they are at least "}},
 	{asks: "When do cells of two tables or years differ?", part: "When two cells differ",
-		answers: []string{"Cells of two tables or releases, and other figures, differ if their intervals do not touch. " +
+		answers: []string{"Cells of two tables or releases, and other figures, differ if their intervals do not " +
+			"touch. " +
 			"That is wrong with a chance of at most 10%"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",
 		answers: []string{"Do not use the table", "Do not use a cell on its own "}},

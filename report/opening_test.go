@@ -82,7 +82,8 @@ func TestTheOpeningTellsTheErrorOfOtherFigures(t *testing.T) {
 		"Counts.": release(),
 		"Counts. No figure of another kind has an interval: see “Figures other than counts”.": release(nil),
 		"Counts. Half of the 95% intervals of other figures are no wider than: mean of pay ±61.25 " +
-			"to ±288.2, by table; share of women ±0.004 (see “Figures other than counts”).": release(&wide, &narrow, &ratio),
+			"to ±288.2, by table; share of women ±0.004 (see “Figures other than counts”).": release(&wide,
+			&narrow, &ratio),
 		"Counts. Half of the 95% intervals of other figures are no wider than: mean of pay ±288.2 " +
 			"(see “Figures other than counts”).": release(&wide, nil),
 	} {

@@ -43,7 +43,8 @@ func (p Point) HighText(l *language.Language, of screen.Form) string {
 }
 
 // endText writes an end in the form of the published figure.
-func (p Point) endText(l *language.Language, of screen.Form, v *float64, write func(screen.Form, float64) string) string {
+func (p Point) endText(l *language.Language, of screen.Form, v *float64,
+	write func(screen.Form, float64) string) string {
 	if v == nil {
 		return "–"
 	}

@@ -157,8 +157,8 @@ func (f Form) Level(v float64) string {
 // FormWith returns the form with a number of decimals, as far as that is from 0 to 12.
 func FormWith(decimals int) Form { return Form{decimals: min(max(decimals, 0), mostDecimals)} }
 
-// WithoutThree returns a number of decimals, or four instead of three: three decimals can be mistaken for thousands next
-// to numbers in groups of three digits.
+// WithoutThree returns a number of decimals, or four instead of three: three decimals can be mistaken for thousands
+// next to numbers in groups of three digits.
 func WithoutThree(decimals int) int {
 	if decimals == 3 {
 		return 4

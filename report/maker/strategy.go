@@ -94,8 +94,8 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64
 }
 
 // strategyText says in words what error the tables have, what was measured for them, and what their error would have
-// been with other strategies. charged is the cost of the release; shared reports that a table depends on measurements made for others; ranged are the columns along which
-// sums of neighbours are measured.
+// been with other strategies. charged is the cost of the release; shared reports that a table depends on measurements
+// made for others; ranged are the columns along which sums of neighbours are measured.
 func strategyText(l *language.Language, s report.Strategy, charged report.Amount, shared bool,
 	ranged []string) string {
 	b := &strings.Builder{}

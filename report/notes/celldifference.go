@@ -70,7 +70,8 @@ func differenceNote(r *report.Report) report.Note {
 	if !r.HasCellDifferences() {
 		return report.Note{Heading: l.Text("Two cells differ if their intervals are apart"),
 			Text: words.When(r.Comparison == "", acrossText(r)+" ") +
-				l.Text("If the intervals overlap, the difference may be noise. Of many pairs some are apart by chance.")}
+				l.Text("If the intervals overlap, the difference may be noise. Of many pairs some are apart by "+
+					"chance.")}
 	}
 	text := l.Text("Within a table the smallest real difference is usually less than twice the margin: it is " +
 		"computed from the noise of both cells together.")
