@@ -3,6 +3,7 @@ package report_test
 // This file tests what pages say about which cells differ, and which could be zero.
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/dprelease/dprelease/budget"
 	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
+	"github.com/dprelease/dprelease/report/maker"
 	"github.com/dprelease/dprelease/report/page"
 )
 
@@ -40,10 +42,11 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 		t.Errorf("two cells differ from %d on, want %d", s.CellsDifferFrom, want)
 	}
 	apart := fmt.Sprintf("at least %d apart", want)
-	rule := "Call two counts of one table different only if they are " + apart +
-		". A smaller difference may be noise. " +
+	rule := "Call two counts of one table different only if they are " + apart + ". " +
 		"Noise puts two cells with equal exact counts that far apart at most 5 times in 100. " +
-		"If you picked the two cells because their counts differ, ask for twice that distance."
+		"If you picked the two because their counts differ, ask for twice that. " +
+		"Cells of two tables or releases, and other figures, differ if their intervals do not touch. " +
+		"That is wrong with a chance of at most 10%."
 	if r.Comparison != rule {
 		t.Errorf("got  %s\nwant %s", r.Comparison, rule)
 	}
@@ -55,6 +58,7 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	for _, said := range []string{
 		fmt.Sprintf("; smallest real difference %d.", want),
 		`<dt id="differ">When two cells differ</dt><dd><p>` + rule,
+		`<li>More such advice: <a href="#not-reading">How not to read them</a></li>`,
 		"Two cells of the table differ if they are at least this far apart, even if their intervals overlap (see " +
 			"“When two cells differ”).",
 		fmt.Sprintf(`<td class="word">use</td><td class="n">%d</td>`, want)} {
@@ -200,12 +204,33 @@ func TestFiguresThatCouldBeZeroAreNamed(t *testing.T) {
 	}
 }
 
-// The office's key is asked for where it can be given: nobody signs a practice run.
+// The office's key is asked for if the debit is signed with it, and otherwise the ledger is: nobody signs a practice
+// run.
 func TestHowToCheckNamesTheKey(t *testing.T) {
-	for _, status := range []report.Status{report.Official, report.Practice, report.Rehearsal} {
-		checks := partOf("\n"+string(page.Markdown(reportOf(t, specInput(status, specText)))), "How to check")
-		if got := strings.Contains(checks, "--trust office.pub"); got != (status == report.Official) {
-			t.Errorf("%s: the key is asked for: %v", status, got)
+	signed := func(in maker.Input) maker.Input {
+		receipt := strings.Replace(string(in.Receipt), `"proof": {`, `"proof": {"office": "key", `, 1)
+		in.Receipt = json.RawMessage(receipt)
+		return in
+	}
+	for name, c := range map[string]struct {
+		in          maker.Input
+		key, ledger bool
+	}{
+		"signed":    {signed(specInput(report.Official, specText)), true, false},
+		"unsigned":  {specInput(report.Official, specText), false, true},
+		"practice":  {specInput(report.Practice, specText), false, false},
+		"rehearsal": {specInput(report.Rehearsal, specText), false, false},
+	} {
+		r := reportOf(t, c.in)
+		checks := partOf("\n"+string(page.Markdown(r)), "How to check")
+		for where, text := range map[string]string{"report.md": checks, "README.txt": string(page.Readme(r)),
+			"registry": r.Registry().Verification.Command} {
+			if got := strings.Contains(text, "--trust office.pub"); got != c.key {
+				t.Errorf("%s, %s: the key is asked for: %v", name, where, got)
+			}
+		}
+		if got := strings.Contains(checks, "--ledger-export FILE"); got != c.ledger {
+			t.Errorf("%s: the ledger is asked for: %v", name, got)
 		}
 	}
 }

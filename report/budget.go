@@ -44,6 +44,8 @@ type Receipt struct {
 	Number       int64  `json:"number"`
 	EntryHash    string `json:"entry_hash"`
 	PreviousHash string `json:"previous_hash"`
+	// Signed reports that the entry is signed with the office's key; absent in reports of older versions.
+	Signed bool `json:"signed,omitempty"`
 }
 
 // String writes the amount in English.

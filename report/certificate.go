@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
 )
@@ -89,7 +90,7 @@ func (of Loss) Heads(l *language.Language) []string {
 
 // Forms returns the form of each column of losses. It is the same for attributes, tables and the whole release, so that
 // their figures line up.
-func (of Loss) Forms() []words.Form {
+func (of Loss) Forms() []screen.Form {
 	var columns [][]*big.Rat
 	for _, one := range slices.Concat(of.Attributes, of.Tables, []LossOf{of.Whole}) {
 		for i, loss := range one.exact() {
@@ -99,7 +100,7 @@ func (of Loss) Forms() []words.Form {
 			columns[i] = append(columns[i], loss)
 		}
 	}
-	forms := make([]words.Form, len(columns))
+	forms := make([]screen.Form, len(columns))
 	for i, losses := range columns {
 		forms[i] = words.FormOfLosses(losses)
 	}
@@ -113,13 +114,13 @@ func (of LossOf) exact() []*big.Rat {
 		losses = append(losses, words.Exact(of.Epsilon))
 	}
 	for _, at := range of.At {
-		losses = append(losses, words.Shortest(at.Epsilon))
+		losses = append(losses, screen.Shortest(at.Epsilon))
 	}
 	return losses
 }
 
 // Cells returns the values of those columns in their forms, rounded up.
-func (of LossOf) Cells(l *language.Language, forms []words.Form) []string {
+func (of LossOf) Cells(l *language.Language, forms []screen.Form) []string {
 	losses := of.exact()
 	cells := make([]string, len(losses))
 	for i, loss := range losses {

@@ -4,6 +4,8 @@ package report_test
 
 import (
 	"encoding/json"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,7 +187,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 	for status, want := range map[report.Status]struct{ said, not string }{
 		report.Official: {"- Cost: ε = 2 of privacy budget (not money)\n" +
 			"- Paid by: account lfs-panel: debit 7, 2026-03-01. The office sees what is left of it with `dprelease " +
-			"ledger show lfs-panel`.",
+			"ledger show lfs-panel --ledger FILE`.",
 			"practice"},
 		report.Practice: {"- Cost: ε = 2 of privacy budget (not money)\n" +
 			"- Paid by: practice account lfs-panel: debit 7, 2026-03-01. It opened with a budget for three releases " +
@@ -214,6 +216,7 @@ func TestThePayerIsNamedWithoutInvention(t *testing.T) {
 func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 	for neighbours, want := range map[string][]string{
 		"add-remove": {"| one person in the data or not, with all attributes (the whole release) |",
+			"An attribute can lose more than the whole release, because a changed value is a larger step",
 			"If the whole record of a person changes, the pure ε is at most 4, which is twice that of the last row."},
 		"replace": {"| one person with all attributes, replaced by any other (the whole release) |",
 			"The last row is for the whole person. The column"},
@@ -224,6 +227,40 @@ func TestTheRowOfTheWholeReleaseIsNamed(t *testing.T) {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s: the page does not say %q", neighbours, w)
 			}
+		}
+	}
+}
+
+// Only attributes that can lose more than the whole release are said to: by a change that counts as two steps, and in a
+// secret sample because an attribute gains nothing from it.
+func TestLargerLossesOfAttributesAreExplained(t *testing.T) {
+	const steps, sampled = "An attribute can", "The losses of attributes are stated for a person who is in the sample"
+	for name, c := range map[string]struct {
+		spec           string
+		steps, sampled bool
+	}{
+		"add-remove": {specText, true, false},
+		"replace":    {changed("neighbours: add-remove", "neighbours: replace"), false, false},
+		"sample": {strings.Replace(oneTable("{epsilon: 1}"), "source: {parquet: lfs.parquet},",
+			"source: {parquet: lfs.parquet}, sample: {poisson: 10%},", 1), true, true},
+	} {
+		r := reportOf(t, specInput(report.Official, c.spec))
+		text := string(page.Markdown(r))
+		if got := strings.Contains(text, steps); got != c.steps {
+			t.Errorf("%s: a larger loss is explained: %v", name, got)
+		}
+		if got := strings.Contains(text, sampled); got != c.sampled {
+			t.Errorf("%s: the sample is given as a reason: %v", name, got)
+		}
+		larger := slices.ContainsFunc(r.Certificate.Loss.Attributes, func(a report.LossOf) bool {
+			exact := func(l report.LossOf) *big.Rat {
+				v, _ := new(big.Rat).SetString(l.Epsilon)
+				return v
+			}
+			return exact(a).Cmp(exact(r.Certificate.Loss.Whole)) > 0
+		})
+		if larger && !c.steps {
+			t.Errorf("%s: an attribute has a larger loss, and nothing explains it", name)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Figure struct {
 	// Relative is over the absolute values of figures that have an interval and are not 0. Fit counts the cells by
 	// class of precision; it is absent without classes in the spec, and for quantiles, which have no standard error.
 	Relative *RelativeMargins `json:"relative_margin,omitempty"`
-	Fit      []FitClass      `json:"fit,omitempty"`
+	Fit      []FitClass       `json:"fit,omitempty"`
 	// Ranks is, for a quantile, a bound on the error of its rank, in rows or in weight, as planned. Way says how it was
 	// found, and Bins is the number of bins of its column in which rows were counted for it; 0 for a quantile that was
 	// drawn.

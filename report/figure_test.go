@@ -158,14 +158,14 @@ func TestEveryKindOfFigureIsTold(t *testing.T) {
 	for _, says := range []string{
 		"mean of pay", "97.5%", "Withheld by the noisy count alone", "Some quantiles are drawn",
 		"The other quantiles are read from noisy counts", "Counts of units do not add up",
-		"those of the privacy noise alone", "small 0 to 5000, large −100 to 20", "with at most 2 rows in each cell",
+		"cover the privacy noise only", "small 0 to 5000, large −100 to 20", "with at most 2 rows in each cell",
 	} {
 		if says != "97.5%" && (!strings.Contains(page, says) || !strings.Contains(text, says)) {
 			t.Errorf("a page does not say %q", says)
 		}
 	}
 	for _, says := range []string{"pay_mean", "hourly", "NAME_flag", "Withheld by the noisy count alone",
-		"those of the privacy noise alone"} {
+		"cover the privacy noise only"} {
 		if !strings.Contains(strings.Join(strings.Fields(readme), " "), says) {
 			t.Errorf("the readme does not say %q", says)
 		}
@@ -207,7 +207,7 @@ func TestWeightsAreTold(t *testing.T) {
 		r := reportOf(t, figuresInput(report.Official, weight))
 		for name, page := range map[string]string{"html": pageOf(t, r), "markdown": string(page.Markdown(r)),
 			"json": string(r.JSON())} {
-			for i, text := range []string{"those of the privacy noise alone", "taken to be an attribute of the person",
+			for i, text := range []string{"cover the privacy noise only", "taken to be an attribute of the person",
 				"what one weight reveals about another"} {
 				if strings.Contains(page, text) != says[i] {
 					t.Errorf("%q, %s: %q", weight, name, text)

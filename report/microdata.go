@@ -130,9 +130,10 @@ func (m Microdata) Compared(l *language.Language) string {
 	return words.Either(m.hasSet(func(s Set) bool { return len(s.Columns) == 1 }),
 		l.Text("This table compares the model and the rows with what was measured, for each column and each set of "+
 			"columns whose counts were measured or are sums of measured counts. For every other set of columns the "+
-			"rows are model only."),
+			"rows show only what the model assumes."),
 		l.Text("This table compares the model and the rows with what was measured, for each set of columns whose "+
-			"counts were measured or are sums of measured counts. For every other set of columns the rows are model only."))
+			"counts were measured or are sums of measured counts. For every other set of columns the rows show only "+
+			"what the model assumes."))
 }
 
 // SetColumns says what the columns of the table of the sets mean.
@@ -152,8 +153,8 @@ func (m Microdata) SetColumns(l *language.Language) []Note {
 	all := []Note{
 		{Heading: words.Capital(l.Text("rounds")), Text: strings.Join(rounds, " ")},
 		{Heading: l.Text("Distances"), Text: l.Text("Absolute differences from the unbiased estimate, in rows, added " +
-			"up over the cells: those of the model, those to expect from noise alone, and those of the drawn rows, " +
-			"scaled to the noisy total.")},
+			"up over the cells: for the model, as noise alone would make them, and for the drawn rows, scaled to " +
+			"the noisy total.")},
 		{Heading: words.Capital(l.Text("rows to the truth, below")), Text: truth},
 		{Heading: words.Capital(l.Text("cells off")), Text: l.Text("Cells in which the scaled rows are more than " +
 			"three standard errors from the estimate.")},

@@ -170,7 +170,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 	}
 	for name, text := range pages(t, reportOf(t, microdataInput(report.Rehearsal, "", 36435))) {
 		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text,
-			"were measured, and those of no pair of columns") ||
+			"were measured, but not of any pair of columns") ||
 			!strings.Contains(text, "about how columns depend on each other. This was not measured") {
 			t.Errorf("%s does not say that no pair was measured", name)
 		}
@@ -181,7 +181,7 @@ func TestEveryPageSaysWhatMicrodataAre(t *testing.T) {
 func TestDistancesAreOfScaledRows(t *testing.T) {
 	r := reportOf(t, microdataInput(report.Official, ", rows: 1000", 1000, 20.5))
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
-		for _, want := range []string{"those of the drawn rows, scaled to the noisy total",
+		for _, want := range []string{"for the drawn rows, scaled to the noisy total",
 			"the distance of the scaled rows from the true counts",
 			"The rows are scaled to the noisy total"} {
 			if !strings.Contains(text, want) {
@@ -203,7 +203,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 	for name, text := range map[string]string{"report.html": pageOf(t, r), "report.md": string(page.Markdown(r))} {
 		text = strings.Join(strings.Fields(text), " ")
 		for _, want := range []string{"Each round chooses up to 3 columns whose counts the model gets most wrong",
-			"and those of these columns together: age.band with status; sex with status",
+			"and counts of these columns together: age.band with status; sex with status",
 			"no more than the measured sets imply",
 			"categories of a column whose noisy counts were below three standard errors: these were measured as one",
 			"age.band = any of 2 categories measured as one, status = employed"} {
@@ -217,7 +217,7 @@ func TestEveryPageSaysWhatAIMMeasured(t *testing.T) {
 		m.Fits = append(m.Fits, m.Fits[0])
 	}
 	if trust := reportOf(t, in).Microdata[0].Trust; !strings.Contains(trust,
-		"and those of 13 sets of columns together, which the table names") {
+		"and counts of 13 sets of columns together, which the table names") {
 		t.Errorf("trust: %s", trust)
 	}
 }

@@ -71,7 +71,7 @@ func (m Model) HasCoefficients() bool {
 	return slices.ContainsFunc(m.Terms, func(t Term) bool { return t.Coefficient != nil })
 }
 
-// Estimate is an estimate with its 95 % interval.
+// Estimate is an estimate with its 95% interval.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`

@@ -65,3 +65,30 @@ func TestNothingIsSaidOfNoCells(t *testing.T) {
 		}
 	}
 }
+
+// The opening says how wide the intervals of figures other than counts are, or that none has one.
+func TestTheOpeningTellsTheErrorOfOtherFigures(t *testing.T) {
+	wide, narrow, ratio := 288.2, 61.25, 0.004
+	release := func(widths ...*float64) string {
+		r := &report.Report{Accuracy: report.Accuracy{Sentence: "Counts."}}
+		for i, what := range []string{"mean of pay", "mean of pay", "share of women"}[:len(widths)] {
+			kind := []string{"mean", "mean", "share"}[i]
+			r.Tables = append(r.Tables, report.Table{Figures: []report.Figure{
+				{What: what, Kind: kind, HalfWidth: widths[i], Confidence: 0.95}}})
+		}
+		return strings.Join((page.View{Report: r}).HowClose(), " ")
+	}
+	for want, got := range map[string]string{
+		"Counts.": release(),
+		"Counts. No figure of another kind has an interval: see “Figures other than counts”.": release(nil),
+		"Counts. Half of the 95% intervals of other figures are no wider than: mean of pay ±61.25 " +
+			"to ±288.2, by table; share of women ±0.004 (see “Figures other than counts”).": release(&wide,
+			&narrow, &ratio),
+		"Counts. Half of the 95% intervals of other figures are no wider than: mean of pay ±288.2 " +
+			"(see “Figures other than counts”).": release(&wide, nil),
+	} {
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

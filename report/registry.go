@@ -134,7 +134,7 @@ func (r *Report) Registry() Registry {
 		},
 		Approvals: c.Approvals, Implementation: r.Provenance.Software,
 		Verification: Verification{
-			Command:  "dprelease verify FOLDER --trust office.pub",
+			Command:  "dprelease verify FOLDER" + words.When(r.Budget.Receipt.Signed, " --trust office.pub"),
 			PlanHash: r.Provenance.PlanHash, SpecHash: r.Provenance.SpecHash,
 		},
 		Hazards: c.Hazards,

@@ -10,7 +10,7 @@ type RelativeMargins struct {
 	Q10 float64 `json:"q10"`
 	Q50 float64 `json:"q50"`
 	Q90 float64 `json:"q90"`
-	// Parts of those cells with a relative margin of at most 10 % and 50 %.
+	// Parts of those cells with a relative margin of at most 10% and 50%.
 	Within10 float64 `json:"at_most_10_percent"`
 	Within50 float64 `json:"at_most_50_percent"`
 }

@@ -5,48 +5,50 @@ package report
 import (
 	"cmp"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
 	"github.com/dprelease/dprelease/synth"
 )
 
 // Form returns the form in which all figures of a series are written, with their intervals.
-func (s Series) Form() words.Form {
-	var forms []words.Form
+func (s Series) Form() screen.Form {
+	var forms []screen.Form
 	for _, p := range s.Points {
 		if p.Value != nil {
-			forms = append(forms, words.FormOf(*p.Value, p.Low, p.High))
+			forms = append(forms, screen.FormOf(*p.Value, p.Low, p.High))
 		}
 	}
-	return words.FormOfFigures(forms)
+	return screen.FormOfFigures(forms)
 }
 
 // Text returns the figure of a point in the form of its series or, if it is not published, the flag that says why.
-func (p Point) Text(l *language.Language, of words.Form) string {
+func (p Point) Text(l *language.Language, of screen.Form) string {
 	switch {
 	case p.Value == nil && p.Flag == "": // in a report without a reason
 		return l.Text("not published")
 	case p.Value == nil:
 		return string(p.Flag)
 	}
-	return l.Number(words.FormOf(*p.Value, p.Low, p.High).In(of).Nearest(*p.Value))
+	return l.Number(screen.FormOf(*p.Value, p.Low, p.High).In(of).Nearest(*p.Value))
 }
 
 // LowText and HighText return the ends of its interval, a dash for none.
-func (p Point) LowText(l *language.Language, of words.Form) string {
-	return p.endText(l, of, p.Low, words.Form.Down)
+func (p Point) LowText(l *language.Language, of screen.Form) string {
+	return p.endText(l, of, p.Low, screen.Form.Down)
 }
 
-func (p Point) HighText(l *language.Language, of words.Form) string {
-	return p.endText(l, of, p.High, words.Form.Up)
+func (p Point) HighText(l *language.Language, of screen.Form) string {
+	return p.endText(l, of, p.High, screen.Form.Up)
 }
 
 // endText writes an end in the form of the published figure.
-func (p Point) endText(l *language.Language, of words.Form, v *float64, write func(words.Form, float64) string) string {
+func (p Point) endText(l *language.Language, of screen.Form, v *float64,
+	write func(screen.Form, float64) string) string {
 	if v == nil {
 		return "–"
 	}
-	return l.Number(write(words.FormOf(*cmp.Or(p.Value, v), p.Low, p.High).In(of), *v))
+	return l.Number(write(screen.FormOf(*cmp.Or(p.Value, v), p.Low, p.High).In(of), *v))
 }
 
 // IsSure reports whether a figure could not be zero, or is exact. A count that is shown as 0 could be larger, even if

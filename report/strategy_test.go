@@ -215,7 +215,7 @@ func TestPagesOfTablesPutTogether(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{"What the tables have in common is measured once",
-			". It would be " + budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 3) +
+			" The error would be " + budget.DecimalNearest(in.Plan.Strategies[0].Alternatives[0].RMSE, 3) +
 				" if each table were measured by itself, all with equal shares"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", name, want)
@@ -279,7 +279,8 @@ func TestPagesOfSums(t *testing.T) {
 	// 2e^(−1/3)/(1 − e^(−1/3))² = 17.834, its root 4.223; as planned with the variance 2t² of
 	// continuous noise it is √18 = 4.243.
 	if s := r.Strategies[0]; s.Kind != "largest" ||
-		!strings.Contains(s.Text, "It would be 4.24 if each table were measured by itself, all with equal shares.") {
+		!strings.Contains(s.Text, "The error would be 4.24 if each table were measured by itself, all with equal "+
+			"shares.") {
 		t.Errorf("%+v", s)
 	}
 }

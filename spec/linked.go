@@ -96,8 +96,8 @@ func (r *reader) linkToParent(root, n document.Node, child *Synthetic) {
 			of = root.Get("synthetic").Get(name).Get("files")
 		}
 		r.WrongKey(of, document.Problem{
-			Message: "several files of microdata that hang together: nothing would say which file of the one a file " +
-				"of the other belongs to",
+			Message: "several files of microdata of a child and its parent: nothing would say which file of the one " +
+				"a file of the other belongs to",
 			Expected: "no files",
 		})
 		return

@@ -265,7 +265,7 @@ func checkDesign(t testing.TB, d design) outcome {
 	}
 	p, err := planner.New(source)
 	if err != nil {
-		if !strings.Contains(err.Error(), "in a circle") {
+		if !strings.Contains(err.Error(), "in a cycle") {
 			t.Fatalf("%v\n%s", err, d.spec)
 		}
 		return outcome{refused: true}

@@ -176,7 +176,7 @@ func checkKeeping(t testing.TB, k keeping) (refused bool) {
 	}
 	p, err := planner.New(r)
 	if err != nil {
-		if !strings.Contains(err.Error(), "in a circle") && !strings.Contains(err.Error(), "impossible cells") {
+		if !strings.Contains(err.Error(), "in a cycle") && !strings.Contains(err.Error(), "impossible cells") {
 			t.Fatalf("%v\n%s", err, src.Text)
 		}
 		return true

@@ -211,7 +211,7 @@ func TestRefused(t *testing.T) {
 	}
 	assertSays(t, err, "account people refuses release c: it asks for ε = 1.000000000001, and ε = 1 is left.",
 		"Used of the cap of ε = 6: ε = 4 is spent, and ε = 1 is reserved", "at most ε = 1.",
-		"`dprelease ledger show people`")
+		"`dprelease ledger show people --ledger FILE`")
 	must(t, l.Reserve(ctx, charge("c", "cc", "1")))
 	assertSays(t, l.Reserve(ctx, charge("d", "dd", "1/1000000000000000000")), "ε = 0 is left",
 		"admits no further release")
@@ -458,10 +458,10 @@ func TestStatementPage(t *testing.T) {
 	want := `Privacy account people: official
 Protects each person; neighbouring tables differ by one person added or removed. Opened 2026-03-02.
 
-cap        ε = 6      100.0 %
-spent      ε = 2      33.4 %
-reserved   ε = 1/3    5.6 %
-left       ε = 11/3   61.1 %
+cap        ε = 6      100.0%
+spent      ε = 2      33.4%
+reserved   ε = 1/3    5.6%
+left       ε = 11/3   61.1%
 
 date         state       cost      plan           release
 2026-03-02   debited     ε = 2     0123456789ab   labour-2026q1

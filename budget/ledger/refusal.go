@@ -117,8 +117,8 @@ func (e *Refused) Error() string {
 		fmt.Fprintf(&b, " Lower the budget of the release to at most %s.", words(e.Left))
 	}
 	if !e.Reserved.IsZero() {
-		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s` "+
-			"lists them.",
+		fmt.Fprintf(&b, " A reservation is free again once its release is cancelled; `dprelease ledger show %s "+
+			"--ledger FILE` lists them.",
 			e.Account)
 	}
 	return b.String()
@@ -189,7 +189,8 @@ func (e *NoRelease) Error() string {
 	if e.State != "" {
 		is = "has it as " + string(e.State)
 	}
-	return fmt.Sprintf("release %s is not %s, as it must be %s: account %s %s; `dprelease ledger show %s` lists its releases",
+	return fmt.Sprintf("release %s is not %s, as it must be %s: account %s %s; `dprelease ledger show %s "+
+		"--ledger FILE` lists its releases",
 		e.Release, e.Needs, e.For, e.Account, is, e.Account)
 }
 

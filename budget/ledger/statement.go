@@ -285,7 +285,7 @@ func shareOf(c, limit budget.Cost, up bool) string {
 	if up && !permille.IsInt() {
 		tenths.Add(tenths, big.NewInt(1))
 	}
-	return new(big.Rat).SetFrac(tenths, big.NewInt(10)).FloatString(1) + " %"
+	return new(big.Rat).SetFrac(tenths, big.NewInt(10)).FloatString(1) + "%"
 }
 
 // writeGrants writes the grants that raised the cap.

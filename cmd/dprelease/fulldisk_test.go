@@ -222,7 +222,7 @@ func execute(t *testing.T, owner *pgx.Conn, statements ...string) {
 // from a database, and for units that do not fit into memory.
 func TestFullTemporaryDisk(t *testing.T) {
 	const (
-		fetching = "its rows are put on disk, enciphered, while they are counted, and that failed"
+		fetching = "its rows are put on disk, encrypted, while they are counted, and that failed"
 		bounding = "units that do not fit into memory are put aside on disk for a while"
 	)
 	postgres := func(t *testing.T) string {

@@ -158,7 +158,7 @@ func (l *progressLine) shareText(now time.Time) string {
 	if !l.now.Known {
 		return ""
 	}
-	text := fmt.Sprintf(", %d %%", 100*l.now.Share/progress.Whole)
+	text := fmt.Sprintf(", %d%%", 100*l.now.Share/progress.Whole)
 	passed := now.Sub(l.since)
 	if passed < estimateAfter || l.now.Share < estimateShare || l.now.Share == progress.Whole {
 		return text

@@ -59,11 +59,11 @@ func TestProgressLine(t *testing.T) {
 		share int
 		want  string
 	}{
-		{0, 0, "░░░░░░░░░░░░░░░░░░░░░░░░ 0 %"},
-		{2 * time.Second, 400, "█████████▋░░░░░░░░░░░░░░ 40 %"}, // too early
-		{2 * time.Second, 500, "████████████░░░░░░░░░░░░ 50 %, about 4 s left"},
-		{2 * time.Second, 500, "████████████░░░░░░░░░░░░ 50 %, about 6 s left"}, // slower
-		{4 * time.Second, 1000, "████████████████████████ 100 %"},
+		{0, 0, "░░░░░░░░░░░░░░░░░░░░░░░░ 0%"},
+		{2 * time.Second, 400, "█████████▋░░░░░░░░░░░░░░ 40%"}, // too early
+		{2 * time.Second, 500, "████████████░░░░░░░░░░░░ 50%, about 4 s left"},
+		{2 * time.Second, 500, "████████████░░░░░░░░░░░░ 50%, about 6 s left"}, // slower
+		{4 * time.Second, 1000, "████████████████████████ 100%"},
 	} {
 		counting.Share = c.share
 		l.now = l.now.Add(c.after)
@@ -74,7 +74,7 @@ func TestProgressLine(t *testing.T) {
 	}
 	writing := progress.Progress{Number: 3, Step: "writing 16 tables", Known: true, Share: 10}
 	l.show(writing)
-	if s, want := l.after(time.Minute), clearLine+"writing 16 tables ▎░░░░░░░░░░░░░░░░░░░░░░░ 1 %"; s != want {
+	if s, want := l.after(time.Minute), clearLine+"writing 16 tables ▎░░░░░░░░░░░░░░░░░░░░░░░ 1%"; s != want {
 		t.Errorf("of too small a share: got %q, want %q", s, want)
 	}
 }
@@ -153,10 +153,10 @@ func TestProgressStaysAway(t *testing.T) {
 // A narrow terminal has a shorter bar, then none, and never two lines.
 func TestProgressFitsTheTerminal(t *testing.T) {
 	for columns, want := range map[int]string{
-		80:  "counting persons ████████████░░░░░░░░░░░░ 50 %, about 10 s left",
-		60:  "counting persons ██████████░░░░░░░░░░ 50 %, about 10 s left",
-		45:  "counting persons, 50 %, about 10 s left",
-		400: "counting persons ████████████░░░░░░░░░░░░ 50 %, about 10 s left",
+		80:  "counting persons ████████████░░░░░░░░░░░░ 50%, about 10 s left",
+		60:  "counting persons ██████████▌░░░░░░░░░░ 50%, about 10 s left",
+		45:  "counting persons, 50%, about 10 s left",
+		400: "counting persons ████████████░░░░░░░░░░░░ 50%, about 10 s left",
 		20:  "counting …10 s left",
 	} {
 		l := newClockedLine(columns)
@@ -187,8 +187,8 @@ func TestAMinuteALine(t *testing.T) {
 		}
 	}
 	want := "dprelease: still at work after 1 min: planning\n" +
-		"dprelease: still at work after 2 min: writing 16 tables, 11 %, about 4 min left\n" +
-		"dprelease: still at work after 3 min: writing 16 tables, 35 %, about 3 min left\n"
+		"dprelease: still at work after 2 min: writing 16 tables, 11%, about 4 min left\n" +
+		"dprelease: still at work after 3 min: writing 16 tables, 35%, about 3 min left\n"
 	if strings.Join(got, "") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -210,7 +210,7 @@ func TestLinesElsewhereAreOfThePlan(t *testing.T) {
 			"dprelease: still at work after 4 min\n",
 		true: "planning\ndprelease: still at work after 1 min: planning\ncounting persons\n" +
 			"dprelease: still at work after 2 min\ndprelease: still at work after 3 min\nwriting 16 tables\n" +
-			"dprelease: still at work after 4 min: writing 16 tables, 50 %, about 60 s left\n",
+			"dprelease: still at work after 4 min: writing 16 tables, 50%, about 60 s left\n",
 	} {
 		for _, files := range []int{1, 7} {
 			l := newClockedLine(0)

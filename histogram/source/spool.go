@@ -103,7 +103,7 @@ func (s *Spool) Close() error {
 // diskError returns the error of the temporary file.
 func (s *Spool) diskError(err error) error {
 	return &Error{Kind: Unreadable, File: s.name, Detail: err.Error(), Err: err,
-		Message: "its rows are put on disk, enciphered, while they are counted, and that failed; " +
+		Message: "its rows are put on disk, encrypted, while they are counted, and that failed; " +
 			"give the folder for temporary files more room, or name another one in TMPDIR"}
 }
 

@@ -131,7 +131,7 @@ func statisticColumns(p *plan.Plan, s synth.Statistic, planned plan.Table) []col
 	published := "published count of " + unit + roundedText(planned)
 	switch {
 	case s.Tabulated:
-		published += "; counted from the microdata, as what adds up with the other tables: model only"
+		published += "; counted from the microdata, like the tables that it adds up with: a figure of a model"
 	case s.Fitted:
 		published += "; rounded and fitted to add up with the other tables"
 	default:

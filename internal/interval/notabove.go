@@ -26,7 +26,7 @@ func NewNotAbove(t plan.Table, m plan.Measurement) (n *NotAbove, attained float6
 
 // Text describes what is known about the cell.
 func (n *NotAbove) Text(confidence, attained float64) string {
-	return fmt.Sprintf("not above %s\n%g %% bound      0 … %s (a cell of more rows is published with a chance of %s "+
+	return fmt.Sprintf("not above %s\n%g%% bound      0 … %s (a cell of more rows is published with a chance of %s "+
 		"or more)\n\nThe cell has a noisy count like any other; it is not published, as it is not above the "+
 		"threshold. It need not be empty.\n",
 		budget.Group(n.Threshold), 100*confidence, budget.Group(n.Bound), screen.PercentDown(attained))

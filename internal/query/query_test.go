@@ -296,7 +296,7 @@ func answersAreWritten(t *testing.T, place string) {
 	}
 	for _, want := range []string{
 		published.PracticeStatus, "r: count of rows of t by age.twenty, where mode = walk",
-		"standard error   95 % interval",
+		"standard error   95% interval",
 		"From table ages, 2 cells a figure; noise of 2 measurements, combined by least squares (ages, wide).",
 		"1 other table estimated from the same measurements would give the same answer.",
 		"by the law of the weighted noise",

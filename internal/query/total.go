@@ -313,8 +313,8 @@ func (c *contribution) checkCombines(before []*contribution) error {
 			return fmt.Errorf("and %s are a release and its correction, of the same rows: name one of them",
 				other.edition.NamedPath)
 		case c.plannedTable().From != other.plannedTable().From:
-			return fmt.Errorf("counts rows of %s, and %s those of %s", c.plannedTable().From, other.edition.NamedPath,
-				other.plannedTable().From)
+			return fmt.Errorf("counts rows of %s, and %s counts rows of %s", c.plannedTable().From,
+				other.edition.NamedPath, other.plannedTable().From)
 		case c.plannedTable().Weighted != other.plannedTable().Weighted:
 			return fmt.Errorf("counts rows by weights, or %s does, and not both", other.edition.NamedPath)
 		case c.plannedTable().Statistics[0].Confidence != other.plannedTable().Statistics[0].Confidence:

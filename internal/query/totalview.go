@@ -39,20 +39,19 @@ func (t *Total) withRelease(release string, keys []string) []string {
 func (t *Total) Write(w io.Writer) error {
 	keys := t.withRelease("release", t.By)
 	rows := [][]string{append(slices.Clone(keys), t.columnName(), "standard error",
-		fmt.Sprintf("%g %% interval", 100*t.Confidence))}
+		fmt.Sprintf("%g%% interval", 100*t.Confidence))}
 	for _, r := range t.Rows {
 		line := slices.Clone(t.withRelease(r.Release, r.Keys))
 		value, deviation, between := "", "", "says nothing"
-		d := 0
 		if r.StandardError != nil {
-			d = screen.Decimals(*r.StandardError, r.Law == interval.Exact)
 			deviation = screen.Figure(*r.StandardError, screen.Decimals(*r.StandardError, false))
 		}
 		if r.Value != nil {
-			value = screen.Figure(*r.Value, d)
-		}
-		if r.Low != nil && r.High != nil {
-			between = screen.Figure(*r.Low, d) + " … " + screen.Figure(*r.High, d)
+			form := screen.FormOf(*r.Value, r.Low, r.High)
+			value = form.Nearest(*r.Value)
+			if r.Low != nil && r.High != nil {
+				between = form.Down(*r.Low) + " … " + form.Up(*r.High)
+			}
 		}
 		rows = append(rows, append(line, value, deviation, between))
 	}

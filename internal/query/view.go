@@ -20,18 +20,18 @@ import (
 
 // Write prints the answer as text.
 func (a *Answer) Write(w io.Writer) error {
-	head := append(slices.Clone(a.By), a.Statistic, "standard error", fmt.Sprintf("%g %% interval", 100*a.Confidence))
+	head := append(slices.Clone(a.By), a.Statistic, "standard error", fmt.Sprintf("%g%% interval", 100*a.Confidence))
 	rows := [][]string{head}
 	for _, r := range a.Rows {
-		d := screen.Decimals(r.StandardError, r.isWhole() && a.Step == "")
 		if n := r.NotAbove; n != nil {
 			rows = append(rows, append(slices.Clone(r.Keys), "not above "+budget.Group(n.Threshold), "",
 				"0 … "+budget.Group(n.Bound)))
 			continue
 		}
-		rows = append(rows, append(slices.Clone(r.Keys),
-			screen.Figure(r.Unbiased, d), screen.Figure(r.StandardError, screen.Decimals(r.StandardError, false)),
-			screen.Figure(r.Low, d)+" … "+screen.Figure(r.High, d)))
+		form := screen.FormOf(r.Unbiased, &r.Low, &r.High)
+		rows = append(rows, append(slices.Clone(r.Keys), form.Nearest(r.Unbiased),
+			screen.Figure(r.StandardError, screen.Decimals(r.StandardError, false)),
+			form.Down(r.Low)+" … "+form.Up(r.High)))
 	}
 	_, err := fmt.Fprintf(w, "%s%s\n\n%s%s", a.title(), published.StatusLine(a.Status), screen.Aligned(rows, len(a.By)),
 		a.notes())
@@ -185,6 +185,3 @@ func csvLine(keys []string, figures []*float64, law interval.Law, attained float
 	}
 	return append(line, string(law), strconv.FormatFloat(attained, 'f', 6, 64))
 }
-
-// isWhole reports whether a figure is a sum of noisy integers.
-func (r AnswerRow) isWhole() bool { return r.Law == interval.Exact }

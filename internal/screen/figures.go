@@ -73,5 +73,5 @@ func Minus(text string) string { return strings.ReplaceAll(text, "-", "−") }
 
 // PercentDown formats a probability in percent, rounded down.
 func PercentDown(p float64) string {
-	return strconv.FormatFloat(math.Floor(p*1e4)/1e2, 'f', 2, 64) + " %"
+	return strconv.FormatFloat(math.Floor(p*1e4)/1e2, 'f', 2, 64) + "%"
 }

@@ -126,29 +126,33 @@ func (s *Sheet) addFigure(v *pageView, i int, places map[string]int, earlier int
 	low, below := places[name+statistic.Low]
 	high, above := places[name+statistic.High]
 	bounded := below && above
-	width := func(r parquet.Row) float64 {
-		if !bounded || r[low].IsNull() || r[high].IsNull() {
-			return 0
+	end := func(r parquet.Row, at int) *float64 {
+		if !bounded || r[at].IsNull() {
+			return nil
 		}
-		return (published.Number(r[high]) - published.Number(r[low])) / 2
+		v := published.Number(r[at])
+		return &v
 	}
-	text := func(r parquet.Row, at int) string {
-		if r[at].IsNull() {
-			return "–"
-		}
-		return screen.Figure(published.Number(r[at]), screen.Decimals(width(r), r[at].Kind() == parquet.Int64))
+	form := func(r parquet.Row) screen.Form {
+		return screen.FormOf(published.Number(r[i]), end(r, low), end(r, high))
 	}
 	drop := 0
 	if earlier > 0 {
 		drop = 1 + earlier
 	}
-	v.addColumn(screen.Column{Head: name, Right: true, Drop: drop}, func(r parquet.Row) string { return text(r, i) })
+	v.addColumn(screen.Column{Head: name, Right: true, Drop: drop}, func(r parquet.Row) string {
+		if r[i].IsNull() {
+			return "–"
+		}
+		return form(r).Nearest(published.Number(r[i]))
+	})
 	if bounded {
 		v.addColumn(screen.Column{Head: intervalHead(s.Interval), Right: true, Drop: drop}, func(r parquet.Row) string {
-			if r[low].IsNull() || r[high].IsNull() {
+			from, to := end(r, low), end(r, high)
+			if from == nil || to == nil {
 				return "–"
 			}
-			return text(r, low) + " … " + text(r, high)
+			return form(r).Down(*from) + " … " + form(r).Up(*to)
 		})
 	}
 }

@@ -84,7 +84,7 @@ func (f TracedFigure) text(count string) string {
 	var from []string
 	switch {
 	case f.ofTotal:
-		from = append(from, count+" and those of the other cells of its total")
+		from = append(from, count+" and the counts of the other cells of its total")
 	case f.OfCount:
 		from = append(from, count)
 	}

@@ -63,7 +63,7 @@ func (t *Trace) noiseText() string {
 		{"published", budget.Group(t.Published) + t.fittedText()},
 		{"unbiased", screen.Figure(t.Unbiased, d)},
 		{"standard error", screen.Figure(t.StandardError, screen.Decimals(t.StandardError, false))},
-		{fmt.Sprintf("%g %% interval", 100*t.Confidence), screen.Figure(t.Low, d) + " … " + screen.Figure(t.High, d) +
+		{fmt.Sprintf("%g%% interval", 100*t.Confidence), screen.Figure(t.Low, d) + " … " + screen.Figure(t.High, d) +
 			" (" +
 			law + ")"},
 	}, 2)
@@ -90,9 +90,9 @@ func (t *Trace) figuresText() string {
 func (o Contribution) text() string {
 	kind := o.Mechanism.Kind
 	noise := kind.Name() + " noise of " + cmp.Or(kind.ParameterWord(), kind.ParameterName()+" =") + " "
-	share := fmt.Sprintf("%.1f %%", 100*o.Share)
+	share := fmt.Sprintf("%.1f%%", 100*o.Share)
 	if o.Share < 0.0005 {
-		share = "< 0.1 %"
+		share = "< 0.1%"
 	}
 	integers := "each of its " + budget.Plural(o.Integers, "integer")
 	if o.Integers == 1 {

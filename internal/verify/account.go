@@ -141,7 +141,8 @@ func (v *verifier) checkApprovals(context.Context) (string, error) {
 				b.Role)
 		}
 		v.out.Signed = append(v.out.Signed, fmt.Sprintf(
-			"the approval of these titles and labels as %s, in place of those of the debit: by the same key", b.Role))
+			"the approval as %s of these titles and labels, which replace the words approved for the debit: by the "+
+				"same key", b.Role))
 	}
 	for _, a := range v.record.Approvals {
 		if err := a.Verify(); err != nil {

@@ -24,7 +24,8 @@ func Consistency(l *language.Language, c plan.Consistency) string {
 	}
 	if c.Way == plan.Tabulated {
 		return text + " " + l.Text("They cross each other in ways for which no efficient rounding is known, so the "+
-			"counts are taken from the microdata: model only. The unbiased estimates are published with them.")
+			"counts are taken from the microdata, and so are figures of a model. The unbiased estimates are "+
+			"published with them.")
 	}
 	return text + " " + l.Text("The estimates are moved to the nearest possible values, single columns first, and "+
 		"rounded. So the counts have a bias, which the report states. The unbiased estimates are published next to "+
@@ -80,7 +81,7 @@ func (b *factBook) sayConsistent(all []plan.Consistency) {
 	for _, c := range all {
 		says := "moved so that tables add up, and rounded"
 		if c.Way == plan.Tabulated {
-			says = "those of the microdata"
+			says = "the counts of the microdata"
 		}
 		for _, levels := range c.UnnestedColumns {
 			b.say(OnTable, c.Table, "levels whose counts do not agree", levels)

@@ -28,12 +28,13 @@ func holdersLines(p *plan.Plan) []string {
 	wider := func(of float64) string { return budget.DecimalNearest(math.Sqrt(of), 3) }
 	each := fmt.Sprintf("If each of them added all of the noise, they would be %s times as large.", wider(float64(all)))
 	if h.Trusted == all {
-		return append(lines, fmt.Sprintf("All %d must keep their noise to themselves: standard errors are then those "+
-			"of one place with the same law. %s",
+		return append(lines, fmt.Sprintf("All %d must keep their noise to themselves: standard errors are then as "+
+			"if one place held all data, with the same law. %s",
 			all, each))
 	}
 	return append(lines, fmt.Sprintf("The noise of any %d meets the guarantee, and all %d add theirs: standard "+
-		"errors are %s times those of one place with the same law, which all would have to trust. %s",
+		"errors are %s times as large as if one place, which all would have to trust, held all data, with the same "+
+		"law. %s",
 		h.Trusted, all, wider(float64(all)/float64(h.Trusted)), each))
 }
 

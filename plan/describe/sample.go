@@ -72,12 +72,12 @@ func sampleError(l *language.Language, p *plan.Plan, t plan.Table) string {
 // release.
 func relationsText(s plan.Sample, neighbours spec.Neighbours, leaves bool) string {
 	if s.Partial() {
-		return "\nA secret sample of the units is measured: ε and what attacks find are of all units, ρ is of those " +
-			"that are drawn. Of attributes all is as if every unit were drawn."
+		return "\nA secret sample of the units is measured: ε and the power of attacks hold for all units, ρ for " +
+			"the units that are drawn. The losses of attributes are stated as if every unit were drawn."
 	}
 	text := ""
 	if leaves {
-		text = " Those of leaves are: in ρ, and in a pure ε, they add up to it."
+		text = " The losses of leaves are: in ρ, and in a pure ε, they add up to the whole."
 	}
 	if neighbours == spec.AddRemove {
 		text += "\nChanging the value of an attribute counts as removing one unit and adding another. It can lose " +

@@ -28,7 +28,7 @@ const (
 	// bytesPerValue is the memory of a value of microdata while it is published.
 	bytesPerValue = 16
 	// weakEpsilon is the ε from which a promise means little: at ε = 10 somebody who knows everything else guesses
-	// right 99.995 % of the time.
+	// right 99.995% of the time.
 	weakEpsilon = 10
 	// weakDelta is the δ from which the probability that the promise fails is no longer far below one over the number
 	// of units of most releases.

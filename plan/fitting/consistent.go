@@ -117,10 +117,10 @@ func checkTabulatedInvariants(p *plan.Plan, table string) error {
 		}
 		return workload.LocateFault(p.Release(), "invariants."+i.Name,
 			&workload.Fault{Key: "",
-				Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, "+
+				Message: fmt.Sprintf("the tables of %s overlap in a cycle and so are counted from its microdata, "+
 					"which keep to no public figure but their number of rows", table),
-				Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not cross in " +
-					"a circle; or no `integers` under `publish`"})
+				Expected: "an invariant of the number of rows alone, with `rows: noisy`; tables that do not overlap " +
+					"in a cycle; or no `integers` under `publish`"})
 	}
 	return nil
 }
@@ -135,8 +135,8 @@ func checkTabulatedRows(p *plan.Plan, table string) error {
 	}
 	return workload.LocateFault(p.Release(), "synthetic."+table,
 		&workload.Fault{Key: "rows",
-			Message: fmt.Sprintf("the tables of %s cross in a circle and so are counted from its microdata, and "+
+			Message: fmt.Sprintf("the tables of %s overlap in a cycle and so are counted from its microdata, and "+
 				"would all add up to the %s that `rows` asks for", table, budget.Plural(n, "row")),
-			Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not cross in a circle; or " +
+			Expected: "`rows: noisy`, for as many as the noisy total says; tables that do not overlap in a cycle; or " +
 				"no `integers` under `publish`"})
 }

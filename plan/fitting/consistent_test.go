@@ -63,11 +63,11 @@ func TestFittingRefusals(t *testing.T) {
 		want []string
 	}{
 		"a circle": {"", []string{"b, c, d", "c, d, e", "b, c, e", "b, d, e"},
-			[]string{"release.yaml", "m", "crosses others in a circle", "synthetic"}},
+			[]string{"release.yaml", "m", "overlaps others in a cycle", "synthetic"}},
 		"a circle with impossible cells": {
 			"impossible: [{where: {b: x, c: p}}, {where: {c: p, d: k}}, {where: {d: k, b: x}}]\n",
 			[]string{"b, c", "c, d", "d, b"},
-			[]string{"has impossible cells, and so have others with which it hangs together in a circle"}},
+			[]string{"has impossible cells, and so have others with which it overlaps in a cycle"}},
 		"nothing is left": {"impossible: [{where: {b: [x, y], c: p}}, {where: {b: z, c: q}}, {where: {c: q, d: k}}, " +
 			"{where: {c: q, d: l}}, {where: {b: z, e: [k, l, m]}}]\n", []string{"b, c", "c, d", "b, e"},
 			[]string{"leaves no cell of table"}},

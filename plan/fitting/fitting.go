@@ -247,8 +247,8 @@ func (f *fitter) addImpossible() error {
 	order, ok := f.orderTables(tables, 1)
 	if !ok {
 		return f.tableError(order[0],
-			fmt.Sprintf("table %s has impossible cells, and so have others with which it hangs together in a circle: "+
-				"whole counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
+			fmt.Sprintf("table %s has impossible cells, and so have others with which it overlaps in a cycle: whole "+
+				"counts that keep to all of these at once have no efficient way to be found", f.path(order[0])),
 			"fewer of the tables with impossible cells, one table of all their attributes, or no `integers` under `publish`")
 	}
 	for _, table := range order {
@@ -325,7 +325,7 @@ func (f *fitter) addCrossing() error {
 		if !ok {
 			others := f.othersText()
 			return f.tableError(table, fmt.Sprintf(
-				"table %s crosses %s in a circle, one of them of three attributes or more: whole counts that agree "+
+				"table %s overlaps %s in a cycle, one of them of three attributes or more: whole counts that agree "+
 					"with all of these at once have no efficient way to be found in general", f.path(table), others),
 				"tables of which each shares with those before it what one of them has, or tables of at most two "+
 					"attributes; or microdata of all their columns (`synthetic`), from which such tables are "+

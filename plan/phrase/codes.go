@@ -108,8 +108,8 @@ var inWords = map[Code]words{
 	ManyIntegers: {2, func(l *language.Language, of []string) string {
 		return l.Text("it would count %s cells for %s that are published", group(of[0]), group(of[1]))
 	}},
-	WorseTable: withNumbers(2, 1, language.Key("with any division of the budget among these, some table would be "+
-		"worse than by itself with an equal share; %s, for example, would have about %s times the error")),
+	WorseTable: withNumbers(2, 1, language.Key("at least one table would have a larger error than by itself with an "+
+		"equal share, however the budget were divided; %s, for example, would have about %s times that error")),
 	TargetTooFine: with(1, language.Key("a target is finer than the least noise on %s")),
 	NoChance: {1, func(l *language.Language, of []string) string {
 		return l.Text("with %s noise it has no chance under ε and δ", cmp.Or(NoiseName(l, budget.Kind(of[0])), of[0]))

@@ -95,7 +95,7 @@ func TestInvariantRefusals(t *testing.T) {
 			[]string{"marginals.x.stats", "the counts of table x are public figures, of invariant i, and so is share"}},
 		"a circle": {"invariants: {i: {by: [b, c], from: bc.csv}, j: {by: [c, d], from: cd.csv}, k: {by: [d, b], " +
 			"from: db.csv}}\n", "marginals: {x: {by: [b, c, d], budget: m}, y: {by: [c], budget: t}}\n",
-			[]string{"marginals.x", "crosses others, or invariants, in a circle"}},
+			[]string{"marginals.x", "overlaps others, or invariants, in a cycle"}},
 		"microdata": {"invariants: {i: {by: [b], values: {x: 1, y: 2, z: 3}}}\n",
 			"synthetic: {t: {by: [b, c, d, e]}}\nmarginals: {w: {by: [b, c, d], budget: m}, x: {by: [c, d, e], " +
 				"budget: m}, y: {by: [b, c, e], budget: m}, z: {by: [b, d, e], budget: m}}\n",

@@ -31,7 +31,7 @@ type Solution struct {
 // WithoutTarget is a table without a target, with its margins.
 type WithoutTarget struct {
 	Table string `json:"table"`
-	// Margin is its widest 95 % margin with the smallest budget, and Now with the budget of the spec: 0 if that does
+	// Margin is its widest 95% margin with the smallest budget, and Now with the budget of the spec: 0 if that does
 	// not pay for what leaves of targets need.
 	Margin float64 `json:"margin"`
 	Now    float64 `json:"now,omitempty"`

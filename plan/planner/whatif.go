@@ -62,7 +62,7 @@ func WhatIf(ctx context.Context, r *spec.Release, key string, amounts []string) 
 	return all, nil
 }
 
-// WriteWhatIf writes plans of one release side by side: the 95 % margin of every table and, for microdata, of the
+// WriteWhatIf writes plans of one release side by side: the 95% margin of every table and, for microdata, of the
 // counts of their columns, on which their model is based; and what the whole costs in ρ or ε. Neighbouring tables of
 // one marginal with the same margins are folded. There must be at least one plan.
 func WriteWhatIf(w io.Writer, all []OtherBudget) error {

@@ -30,7 +30,7 @@ type Band string
 
 // The bands, best first.
 const (
-	// Good: the 95 % margin is at most a tenth of an average cell.
+	// Good: the 95% margin is at most a tenth of an average cell.
 	Good Band = "good"
 	// Usable: the standard error is at most half of an average cell.
 	Usable Band = "usable"

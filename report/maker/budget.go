@@ -23,6 +23,7 @@ func budgetOf(p *plan.Plan, paid receipt) (report.Budget, error) {
 		Receipt: report.Receipt{
 			Account: paid.Account, Cost: amountOf(paid.Cost), Number: paid.Number,
 			EntryHash: paid.Proof.Hash, PreviousHash: paid.Proof.Previous,
+			Signed: paid.Proof.Office != "",
 		},
 	}
 	if p.Guarantee.Definition == "approximate" {

@@ -194,16 +194,16 @@ const maxNamedSets = 12
 func trustText(l *language.Language, m report.Microdata) string {
 	names := m.Together(l)
 	list := strings.Join(names, "; ")
-	measured := l.Text("The counts of each column were measured, and those of these columns together: %s.", list)
+	measured := l.Text("The counts of each column were measured, and counts of these columns together: %s.", list)
 	switch {
 	case len(names) == 0:
-		measured = l.Text("The counts of each column were measured, and those of no pair of columns.")
+		measured = l.Text("The counts of each column were measured, but not of any pair of columns.")
 	case len(names) > maxNamedSets:
-		measured = l.Text("The counts of each column were measured, and those of %d sets of columns together, which "+
+		measured = l.Text("The counts of each column were measured, and counts of %d sets of columns together, which "+
 			"the table names.",
 			len(names))
 	case m.Ways == 2 && m.Method != plan.AIM:
-		measured = l.Text("The counts of each column were measured, and those of these pairs of columns: %s.", list)
+		measured = l.Text("The counts of each column were measured, and counts of these pairs of columns: %s.", list)
 	}
 	parent := words.When(m.Parent != "", " "+l.Text(
 		"These rows are drawn given the columns of %s, so this holds only as far as the rows of %[1]s show those "+

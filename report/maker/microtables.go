@@ -57,14 +57,14 @@ func ofTablesText(l *language.Language, m report.Microdata, s plan.Synthetic, dr
 	if s.Adaptive() {
 		of = l.Text("The model is made from all that was measured, that is, the tables of the release and the "+
 			"answers to the questions of the method: %s of columns. Whoever published the rows asked for this model "+
-			"instead of the one of method %s. It costs nothing, because nothing more is measured.",
+			"instead of a model by method %s. It costs nothing, because nothing more is measured.",
 			sets, s.Method)
 	}
 	return of + " " + words.Either(drawn.Shape == synth.Tree,
 		l.Text("They are fitted together in a single model (a junction tree)."),
 		l.Text("A single model of all of them (a junction tree) would be too large. So the counts of each set are "+
-			"made possible and consistent with those of single columns, and rows are changed until they have these "+
-			"counts, as nearly as they can have all of them (gradual update)."))
+			"made possible and consistent with the counts of single columns, and rows are changed until they have "+
+			"these counts, as nearly as they can have all of them (gradual update)."))
 }
 
 // unmeasuredColumns returns the columns that no table contains.
@@ -106,18 +106,18 @@ func distrustTablesText(l *language.Language, m report.Microdata, drawn synth.Mi
 		return says
 	case 1:
 		return says + " " + l.Text("Also do not trust what they show about %s: no table contains this column, so all "+
-			"its categories are equally likely, whatever the data are (model only).",
+			"its categories are equally likely, whatever the data are.",
 			names[0])
 	}
 	return says + " " + l.Text("Also do not trust what they show about %s: no table contains these columns, so all "+
-		"their categories are equally likely, whatever the data are (model only).",
+		"their categories are equally likely, whatever the data are.",
 		strings.Join(names, ", "))
 }
 
 // parallelText says what several files of rows show.
 func parallelText(l *language.Language) string {
-	return l.Text("The rows are drawn several times from one model, each time into a separate file; the figures here " +
-		"are those of the first file. The differences between the files show how much chance the drawing of rows " +
+	return l.Text("The rows are drawn several times from one model, each time into a separate file; the figures " +
+		"here are for the first file. The differences between the files show how much chance the drawing of rows " +
 		"adds to a figure, and only that. The noise of what was measured, and what the model leaves out, are the " +
 		"same in all files. So a figure can be nearly the same in all of them and still far from the truth.")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 func provenanceOf(in Input) report.Provenance {
@@ -69,9 +70,7 @@ func checksOf(r *report.Report) []string {
 			l.Text("`dprelease verify FOLDER` derives every file again from plan and measurements, without the "+
 				"confidential data, and adds up the privacy loss with separate code. It is part of %s.",
 				r.Provenance.Software) +
-			words.When(r.Status == report.Official, " "+l.Text("Add `--trust office.pub`, the key that the office "+
-				"has published: without it the check establishes neither who measured the figures nor whether they "+
-				"were paid for.")) +
+			words.When(r.Status == report.Official, " "+keyAdvice(l, r.Budget.Receipt.Signed)) +
 			" " + l.Text("Nobody outside can see that the noise was random, its key erased and the data true."),
 		l.Text("By hand: every file must have the SHA-256 (a fingerprint of its content) that manifest.json gives "+
 			"for it. `dprelease plan`, run on the spec, must make a plan.json with the SHA-256 `%s`",
@@ -94,4 +93,15 @@ func checksOf(r *report.Report) []string {
 	}
 	return append(checks, l.Text("Ask the office to show debit %d of account %s in the ledger. Its hash is `%s`.",
 		paid.Number, paid.Account, paid.EntryHash))
+}
+
+// keyAdvice says how a reader learns who measured a release, and that it was paid for: from the office's key if its
+// ledger is signed, and otherwise from an export of the ledger.
+func keyAdvice(l *language.Language, signed bool) string {
+	return words.Either(signed,
+		l.Text("Add `--trust office.pub`, the key that the office has published: without it the check establishes "+
+			"neither who measured the figures nor whether they were paid for."),
+		l.Text("The debit is not signed with a key of the office, so by itself the check establishes neither who "+
+			"measured the figures nor whether they were paid for. Ask the office for an export of its ledger, and "+
+			"add `--ledger-export FILE`: that has the debit, and the hash of these measurements."))
 }

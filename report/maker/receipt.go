@@ -29,6 +29,7 @@ type receipt struct {
 	Proof       struct {
 		Hash     string `json:"hash"`
 		Previous string `json:"previous"`
+		Office   string `json:"office"` // the key that signed the entry; "" if the ledger is not signed
 	} `json:"proof"`
 }
 

@@ -50,7 +50,7 @@ func strategiesOf(p *plan.Plan, tables []report.Table) ([]report.Strategy, error
 				RMSE:  other.RMSE, BudgetNeeded: other.BudgetNeeded, Charge: other.Charge,
 				Why: other.Why.In(languageOf(p))})
 		}
-		all[i].Text = strategyText(languageOf(p), all[i],
+		all[i].Text = strategyText(languageOf(p), all[i], amountOf(p.Cost),
 			slices.ContainsFunc(s.Tables, func(path string) bool { return shared[path] }), rangedIn(own))
 	}
 	return all, nil
@@ -93,26 +93,26 @@ func spentOn(all []plan.Measurement, charge budget.Cost) (report.Amount, float64
 	return amount, part, nil
 }
 
-// strategyText says in words what was measured for the tables, and what their error would have been with other
-// strategies. shared reports that a table depends on measurements made for others; ranged are the columns along which
-// sums of neighbours are measured.
-func strategyText(l *language.Language, s report.Strategy, shared bool, ranged []string) string {
+// strategyText says in words what error the tables have, what was measured for them, and what their error would have
+// been with other strategies. charged is the cost of the release; shared reports that a table depends on measurements
+// made for others; ranged are the columns along which sums of neighbours are measured.
+func strategyText(l *language.Language, s report.Strategy, charged report.Amount, shared bool,
+	ranged []string) string {
 	b := &strings.Builder{}
-	b.WriteString(measuredText(l, s, shared, ranged))
+	error := l.Number(words.Decimal(s.RMSE))
+	b.WriteString(words.Either(ranged == nil, l.Text("Each cell has an error of %s", error),
+		l.Text("Each cell, or requested sum, has an error of %s", error)))
+	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
+	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
+		b.WriteString(", " + l.Text("for %s", s.Loss.In(l)))
+	}
+	b.WriteString(". " + measuredText(l, s, shared, ranged))
 	if ranged != nil {
 		b.WriteString(" " + l.Text(
 			"Along %s, sums of neighbouring categories are measured instead of single categories. This makes the "+
 				"error of cumulative counts and of ranges smaller.",
 			strings.Join(ranged, " "+l.Text("and")+" ")))
 	}
-	error := l.Number(words.Decimal(s.RMSE))
-	b.WriteString(" " + words.Either(ranged == nil, l.Text("The error of a cell is %s", error),
-		l.Text("The error of a cell, or of a requested sum, is %s", error)))
-	letter := words.Either(s.Loss.Epsilon != "", "ε ", "ρ ")
-	if slices.ContainsFunc(s.Alternatives, func(other report.Alternative) bool { return other.BudgetNeeded != "" }) {
-		b.WriteString(", " + l.Text("for %s", s.Loss.In(l)))
-	}
-	b.WriteString(".")
 	for _, other := range s.Alternatives {
 		switch {
 		case other.Why != "":
@@ -121,9 +121,10 @@ func strategyText(l *language.Language, s report.Strategy, shared bool, ranged [
 				letter+l.Number(other.BudgetNeeded),
 				otherWay(l, s, other)) + ".")
 		default:
-			b.WriteString(" " + l.Text("It would be %s %s", l.Number(words.Decimal(other.RMSE)),
+			b.WriteString(" " + l.Text("The error would be %s %s", l.Number(words.Decimal(other.RMSE)),
 				otherWay(l, s, other)) +
-				words.When(other.Charge != "", ", "+l.Text("for a charge of ρ %s", l.Number(other.Charge))) + ".")
+				words.When(other.Charge != "", "; "+l.Text("the account would then be charged ρ = %s instead of %s",
+					l.Number(other.Charge), charged.In(l))) + ".")
 		}
 	}
 	for _, other := range s.Alternatives {

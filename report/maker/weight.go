@@ -64,6 +64,6 @@ func sumsOfWeights(l *language.Language, t plan.Table) string {
 // have no weights.
 func missingWeightsCaveat(l *language.Language, t *spec.Table) string {
 	return words.When(t.Weight != nil,
-		" "+l.Text("The rows have no weights. So counts of them describe the sample, not the population, and are not "+
-			"weighted counts like those of the tables."))
+		" "+l.Text("The rows have no weights. So counts of them describe the sample, not the population, and are "+
+			"not weighted counts as in the tables."))
 }

@@ -60,8 +60,8 @@ func fittedBias(r *report.Report) []report.Bias {
 		plan.Fitted: l.Text("Counts are rounded and fitted to add up, in the published column only; the unbiased " +
 			"column stays as it was. No count is below zero, so cells near zero are raised, and large cells are " +
 			"lowered in return"),
-		plan.Tabulated: l.Text("Counts are taken from the microdata so that they add up (model only), in the " +
-			"published column only; the unbiased column stays as it was"),
+		plan.Tabulated: l.Text("Counts are taken from the microdata so that they add up, which makes them figures " +
+			"of a model, in the published column only; the unbiased column stays as it was"),
 	}
 	var all []report.Bias
 	for _, way := range []string{plan.Fitted, plan.Tabulated} {

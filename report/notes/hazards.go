@@ -31,7 +31,7 @@ func Hazards(r *report.Report, account report.Account, several bool) []report.Ha
 		rowsHazard(l, r.Guarantee),
 		relaxedHazard(l, r.Guarantee),
 		{Hazard: l.Text("ε compared across different promises"),
-			Answer: l.Text("Compare this ε only with those of releases with the same unit (%s), neighbours (%s) and "+
+			Answer: l.Text("Compare this ε only with the ε of releases with the same unit (%s), neighbours (%s) and "+
 				"definition.",
 				r.Guarantee.Unit, r.Guarantee.Neighbours), AnsweredBy: report.AnsweredByPlan},
 		exactHazard(r, account),

@@ -21,7 +21,7 @@ func Reading(r *report.Report, p *plan.Plan, agree [][]int, inconsistent []strin
 		return append(slices.Concat(unitNotes(r), sampleNote(l, p), microdataNotes(r), modelNotes(r)),
 			report.Note{Heading: l.Text("Noise is not sampling error"),
 				Text: l.Text("If the data are a sample, or if people answered wrongly or not at all, these errors " +
-					"come on top of those of the noise and the model.")})
+					"come on top of the errors of the noise and the model.")})
 	}
 	s := r.CountName()
 	listed := report.TablesWhere(r.Tables, func(t report.Table) bool { return !t.Aside })
@@ -202,7 +202,7 @@ func agreementNotes(r *report.Report, s string, agree [][]int, inconsistent []st
 				separateText(r, s)}}
 	case len(sets) == 1 && len(alone) == 0:
 		all := words.Either(publicCells(r.Tables) > 0,
-			l.Text("All tables but those of public figures were made from the same noisy answers."),
+			l.Text("All tables, except tables of public figures, were made from the same noisy answers."),
 			l.Text("All tables were made from the same noisy answers."))
 		return []report.Note{{Heading: report.NoteAllAgree, Text: all + " " + agreeing + published + but}}
 	}

@@ -40,7 +40,7 @@ func includeSampling(l *language.Language, a *report.Accuracy, p *plan.Plan) {
 		return
 	}
 	a.More = append(a.More, l.Text("These errors cover the noise and the secret sample of %s of the units together. "+
-		"Large counts have larger errors, and the margin is the one of the largest count.",
+		"Large counts have larger errors, and the margin is for the largest count.",
 		shareOf(l, p)))
 }
 

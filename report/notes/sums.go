@@ -19,7 +19,7 @@ func cumulativeNotes(r *report.Report) []report.Note {
 				"row of the last category has the count of all, and adding rows counts the same units again. Noise "+
 				"alone can make %[1]s fall from one row to the next. The number between two rows is the difference "+
 				"of their %[1]s_unbiased. The noise of both is correlated; `dprelease query` gives the difference "+
-				"with its own error. Margins and flags are read like those of other counts.",
+				"with its own error. Read margins and flags as for other counts.",
 				s)}}
 	}
 	return nil

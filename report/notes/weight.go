@@ -48,8 +48,8 @@ func weightedAccuracy(l *language.Language, tables []report.Table, sampled bool)
 }
 
 // ByWeight is stated wherever errors of weighted counts are.
-var ByWeight = language.Key("Rows count by their weights. All errors given here are those of the privacy noise " +
-	"alone. Sampling error comes on top, and no column contains it.")
+var ByWeight = language.Key("Rows count by their weights. All errors given here cover the privacy noise only. " +
+	"Sampling error comes on top, and no column contains it.")
 
 // weightNotes say what a weighted count is, and what its margin does not include.
 func weightNotes(r *report.Report, s string) []report.Note {
@@ -116,7 +116,7 @@ func weightHazards(r *report.Report) []report.Hazard {
 	}
 	return []report.Hazard{h, {Hazard: l.Text("Noise for privacy taken for sampling error"),
 		Answer: l.Text("Weighted counts look like survey estimates, and their errors look like sampling errors. " +
-			"Every page, and the metadata of every table, says that the errors here are those of privacy noise " +
-			"alone. The sampling error is not given anywhere in this release."),
+			"Every page, and the metadata of every table, says that the errors here cover privacy noise only. The " +
+			"sampling error is not given anywhere in this release."),
 		AnsweredBy: report.LeftToApprovers}}
 }

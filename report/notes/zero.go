@@ -25,6 +25,7 @@ var (
 	ZeroSection      = language.Key("“Cells that could be zero”")
 	ComparisonPart   = language.Key("“When two cells differ”")
 	TableList        = language.Key("“Tables and their errors”")
+	FigureList       = language.Key("“Figures other than counts”")
 )
 
 // NotToUse begins the sentences of the box that name tables, in the translations too.

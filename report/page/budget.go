@@ -47,6 +47,6 @@ func (r View) CostFacts() []report.Note {
 	}
 	return []report.Note{{Heading: l.Text("Cost"), Text: cost},
 		{Heading: l.Text("Paid by"), Text: l.Text(
-			"account %s: %s. The office sees what is left of it with `dprelease ledger show %s`.", account, debit,
-			account)}}
+			"account %s: %s. The office sees what is left of it with `dprelease ledger show %s --ledger FILE`.", account,
+			debit, account)}}
 }

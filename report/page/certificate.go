@@ -79,7 +79,7 @@ func (r View) TableLoss() string {
 	case 1:
 		return text + " " + l.Text("ε is computed by this method: %s.", methods[0])
 	default:
-		return text + " " + l.Text("ε is computed by the one of these methods that gives the smallest bound: %s.",
+		return text + " " + l.Text("ε is the smallest bound that these methods give: %s.",
 			strings.Join(methods, "; "))
 	}
 }

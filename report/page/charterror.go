@@ -143,7 +143,7 @@ type linkedText struct{ Text, ID string }
 // pageParts maps the names of parts of the page in sentences to their ids.
 var pageParts = []linkedText{
 	{notes.TableList, "tables"}, {notes.ZeroColumn, "tables"}, {notes.VerdictColumn, "tables"},
-	{notes.DifferenceColumn, "tables"}, {notes.ZeroSection, "zero"},
+	{notes.DifferenceColumn, "tables"}, {notes.ZeroSection, "zero"}, {notes.FigureList, "figures"},
 }
 
 // Links splits a text at names of parts of the page, and at tables that it names with a number of their cells, as in

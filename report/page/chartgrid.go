@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/shading"
 	"github.com/dprelease/dprelease/report/internal/words"
@@ -19,9 +20,10 @@ type gridChart struct {
 	Of      string // the attribute whose categories are the rows
 	Columns []string
 	Rows    []gridRow
-	Form    words.Form // of its figures
-	// On a narrow page, Upright writes the names of the columns upwards, and Scrolled is wider than the page.
-	Upright, Scrolled bool
+	Form    screen.Form // of its figures
+	// On a narrow page, Upright writes the names of the columns upwards, and Scrolled is wider than the page. Over is
+	// wider than every page.
+	Upright, Scrolled, Over bool
 }
 
 // gridRow is a row of cells.
@@ -59,11 +61,14 @@ func (c *seriesChart) drawGrid(l *language.Language) {
 	}
 	grid.Upright = grid.width(l, true) > gridRunes
 	grid.Scrolled = grid.width(l, false) > gridRunes
+	grid.Over = grid.pixels(l) > widePixels
 	c.Grid = grid
 }
 
-// gridRunes is the number of characters of a grid that fit side by side on a narrow page.
-const gridRunes = 40
+const (
+	gridRunes  = 40  // number of characters of a grid that fit side by side on a narrow page
+	widePixels = 960 // width of a wide page
+)
 
 // width returns the number of characters that a grid takes side by side on a narrow page, where lines are broken
 // wherever they may be; with the names of its columns, or with its cells alone.
@@ -83,6 +88,27 @@ func (g *gridChart) width(l *language.Language, named bool) int {
 			most = max(most, marked, longestWord(intervalText(l, p, g.Form))*3/4)
 		}
 		total += most + 1
+	}
+	return total
+}
+
+// pixels estimates the width of a grid on a wide page, from the width of characters in common fonts: bold ones for
+// figures, smaller ones for intervals.
+func (g *gridChart) pixels(l *language.Language) int {
+	const letter, digit, gap, leastLabel = 7, 9, 17, 80
+	total := leastLabel
+	for _, row := range g.Rows {
+		total = max(total, letter*len([]rune(row.Label))+gap)
+	}
+	for k, name := range g.Columns {
+		most := letter * longestWord(name)
+		for _, row := range g.Rows {
+			p := row.Cells[k].Point
+			figure := p.Text(l, g.Form) + words.When(p.Unsure(l) != "", "○ ")
+			groups := strings.Count(figure, "\u202f") // spaces that are narrower than digits
+			most = max(most, digit*len([]rune(figure))-groups*digit*2/3, letter*longestWord(intervalText(l, p, g.Form)))
+		}
+		total += most + gap
 	}
 	return total
 }

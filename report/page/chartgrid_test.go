@@ -70,15 +70,18 @@ func TestWideGridsSayThatTheyScroll(t *testing.T) {
 		name              string
 		rows, columns     []string
 		upright, scrolled bool
+		over              bool
 	}{
-		{"few", categories("r", 6), categories("c", 4), false, false},
+		{"few", categories("r", 6), categories("c", 4), false, false, false},
 		{"long names", categories("r", 6), []string{"manufacturing", "agriculture", "hospitality", "information"}, true,
-			false},
-		{"broken names", categories("r", 6), []string{"up and down", "left or right"}, false, false},
-		{"many", categories("r", 12), categories("c", 12), true, true},
+			false, false},
+		{"broken names", categories("r", 6), []string{"up and down", "left or right"}, false, false, false},
+		{"many", categories("r", 12), categories("c", 12), true, true, false},
+		{"too many", categories("r", 24), categories("c", 21), true, true, true},
+		{"many long names", categories("r", 24), slices.Repeat([]string{"manufacturing"}, 12), true, true, true},
 	} {
-		if g := gridOf(c.rows, c.columns); g.Upright != c.upright || g.Scrolled != c.scrolled {
-			t.Errorf("%s: upright %v, scrolled %v", c.name, g.Upright, g.Scrolled)
+		if g := gridOf(c.rows, c.columns); g.Upright != c.upright || g.Scrolled != c.scrolled || g.Over != c.over {
+			t.Errorf("%s: upright %v, scrolled %v, over %v", c.name, g.Upright, g.Scrolled, g.Over)
 		}
 	}
 }

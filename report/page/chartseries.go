@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
@@ -167,7 +168,7 @@ func (s seriesChart) summaryText(l *language.Language) string {
 }
 
 // intervalText returns the interval of a point in the form of its series, "" for none.
-func intervalText(l *language.Language, p report.Point, of words.Form) string {
+func intervalText(l *language.Language, p report.Point, of screen.Form) string {
 	switch {
 	case p.Low == nil && p.High == nil:
 		return ""

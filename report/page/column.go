@@ -3,6 +3,7 @@ package page
 // This file writes the figures of each table of a page with equally many decimals down a column.
 
 import (
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/spec/language"
@@ -11,7 +12,7 @@ import (
 // aligned writes the figures of one column.
 type aligned struct {
 	l    *language.Language
-	form words.Form
+	form screen.Form
 }
 
 // Text writes a figure, Percentage a part of 1, and Level a confidence, rounded down.
@@ -20,7 +21,7 @@ func (c aligned) Percentage(v float64) string { return c.l.Number(c.form.Percent
 func (c aligned) Level(v float64) string      { return c.l.Number(c.form.Level(v)) }
 
 // columnOf returns the column of what value returns of each row: nothing, one figure or several.
-func columnOf[T any](l *language.Language, rows []T, form func([]float64) words.Form,
+func columnOf[T any](l *language.Language, rows []T, form func([]float64) screen.Form,
 	value func(T) []float64) aligned {
 	var all []float64
 	for _, row := range rows {

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/report"
@@ -108,7 +109,7 @@ var pageTemplate = inEach(func(l *language.Language) *template.Template {
 		"code":       codeSpans,
 		"script":     func() template.JS { return template.JS(scriptText) },
 		"policy":     func() string { return contentPolicy },
-		"interval":   func(p report.Point, of words.Form) string { return intervalText(l, p, of) },
+		"interval":   func(p report.Point, of screen.Form) string { return intervalText(l, p, of) },
 		"markup":     func(text string) template.HTML { return template.HTML(text) }, // of a message without arguments
 		"steps":      stepsOf,
 		"add":        func(a, b int) int { return a + b },

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 )
@@ -101,18 +102,18 @@ func (p page) scoreTicks(sc scale, numbers []float64) (all []tick) {
 }
 
 // formOfScores returns the form in which the scores of a column are written, with their margins.
-func formOfScores(c report.ModelColumn) words.Form {
-	forms := make([]words.Form, len(c.Scores))
+func formOfScores(c report.ModelColumn) screen.Form {
+	forms := make([]screen.Form, len(c.Scores))
 	for i, score := range c.Scores {
 		margin := float64(bandErrors * c.Errors[i])
 		low, high := score-margin, score+margin
-		forms[i] = words.FormOf(score, &low, &high)
+		forms[i] = screen.FormOf(score, &low, &high)
 	}
-	return words.FormOfFigures(forms)
+	return screen.FormOfFigures(forms)
 }
 
 // scoreRow returns the score of a category in a form, with its position on a scale.
-func (p page) scoreRow(c report.ModelColumn, i int, sc scale, form words.Form) scoreRow {
+func (p page) scoreRow(c report.ModelColumn, i int, sc scale, form screen.Form) scoreRow {
 	l, score, margin := p.In(), c.Scores[i], float64(bandErrors*c.Errors[i])
 	low, high := score-margin, score+margin
 	row := scoreRow{Category: c.Categories[i], Score: l.Number(form.Nearest(score)), Margin: l.Number(form.Up(margin)),

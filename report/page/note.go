@@ -24,7 +24,7 @@ func (r View) TypicalErrors() string {
 	return l.Text("The standard error and the half width of the interval are medians over the cells that have them.") +
 		words.When(ranked, " "+l.Text(
 			"For a quantile, the column “standard error” gives the planned error of its rank.")) +
-		" " + l.Text("The errors are those of privacy noise alone. They do not include sampling error, response "+
+		" " + l.Text("The errors cover privacy noise only. They do not include sampling error, response "+
 		"error or the effect of bringing values into their range.")
 }
 

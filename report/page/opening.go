@@ -3,12 +3,14 @@ package page
 // This file writes the opening: what every reader should know about a release, in the order of a first page.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/dprelease/dprelease/report"
 	"github.com/dprelease/dprelease/report/internal/words"
 	"github.com/dprelease/dprelease/report/notes"
+	"github.com/dprelease/dprelease/spec/language"
 )
 
 // MicrodataSentence says in the headline that there are microdata; "" if there are none.
@@ -38,7 +40,49 @@ func (r View) Opening() []string {
 
 // HowClose says how close the figures are to the exact ones.
 func (r View) HowClose() []string {
-	return append([]string{r.Accuracy.Sentence}, r.singleColumnTexts()...)
+	return slices.Concat([]string{r.Accuracy.Sentence}, words.NonEmpty(r.otherFiguresText()), r.singleColumnTexts())
+}
+
+// mostFigures is the number of figures whose widths the opening states.
+const mostFigures = 3
+
+// otherFiguresText says how wide the intervals of figures other than counts are, for one figure of each of the first
+// kinds; "" if there are no such figures.
+func (r View) otherFiguresText() string {
+	var figures []report.Figure
+	for _, t := range report.TablesWhere(r.Figured(), func(t report.Table) bool { return !t.Aside }) {
+		figures = append(figures, t.Figures...)
+	}
+	if figures == nil {
+		return ""
+	}
+	l := r.In()
+	var kinds, typical []string
+	for _, f := range figures {
+		if f.HalfWidth == nil || len(kinds) == mostFigures || slices.Contains(kinds, f.Kind) {
+			continue
+		}
+		kinds, typical = append(kinds, f.Kind), append(typical, f.What+" "+widthsText(l, figures, f.What))
+	}
+	if typical == nil {
+		return l.Text("No figure of another kind has an interval: see %s.", l.Text(notes.FigureList))
+	}
+	return l.Text("Half of the %s intervals of other figures are no wider than: %s (see %s).",
+		l.Number(words.Level(figures[0].Confidence)), strings.Join(typical, "; "), l.Text(notes.FigureList))
+}
+
+// widthsText writes half the width of a typical interval of the figures that are called what: the smallest and the
+// largest, if tables differ.
+func widthsText(l *language.Language, figures []report.Figure, what string) string {
+	var same []report.Figure
+	for _, f := range figures {
+		if f.What == what && f.HalfWidth != nil {
+			same = append(same, f)
+		}
+	}
+	byWidth := func(a, b report.Figure) int { return cmp.Compare(*a.HalfWidth, *b.HalfWidth) }
+	least, most := slices.MinFunc(same, byWidth).HalfText(l), slices.MaxFunc(same, byWidth).HalfText(l)
+	return words.Either(least == most, most, l.Text("%s to %s, by table", least, most))
 }
 
 // singleColumnTexts says for which microdata no two columns were measured together, although the method could have

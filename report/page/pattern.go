@@ -92,11 +92,50 @@ func patternOf(l *language.Language, texts []labelled) []pattern {
 	})
 	p.Text += " " + l.Text("The letters stand for these numbers:")
 	for i := range texts {
-		row := patternRow{Name: labels[i]}
-		for _, k := range differ {
-			row.Values = append(row.Values, values[i][k])
+		p.Rows = append(p.Rows, patternRow{Name: labels[i]})
+	}
+	for _, k := range differ {
+		column := make([]string, len(values))
+		for i := range values {
+			column[i] = values[i][k]
 		}
-		p.Rows = append(p.Rows, row)
+		for i, value := range lineUp(column) {
+			p.Rows[i].Values = append(p.Rows[i].Values, value)
+		}
 	}
 	return []pattern{p}
 }
+
+// fraction matches the decimals of a number with their mark, and whatever follows.
+var fraction = regexp.MustCompile(`([.,][0-9]+)?(\x{202f}?%)?$`)
+
+// lineUp adds spaces as wide as digits and marks to numbers, so that their decimal marks stand below one another if
+// they are aligned right.
+func lineUp(column []string) []string {
+	most := 0
+	for _, v := range column {
+		most = max(most, len(fraction.FindStringSubmatch(v)[1]))
+	}
+	lined := make([]string, len(column))
+	for i, v := range column {
+		parts := fraction.FindStringSubmatchIndex(v)
+		whole, decimals, unit := v[:parts[0]], "", ""
+		if parts[2] >= 0 {
+			decimals = v[parts[2]:parts[3]]
+		}
+		if parts[4] >= 0 {
+			unit = v[parts[4]:]
+		}
+		missing := most - len(decimals)
+		if decimals == "" && most > 0 {
+			decimals, missing = punctuationSpace, missing-1
+		}
+		lined[i] = whole + decimals + strings.Repeat(figureSpace, missing) + unit
+	}
+	return lined
+}
+
+const (
+	figureSpace      = "\u2007" // as wide as a digit
+	punctuationSpace = "\u2008" // as wide as a decimal mark
+)

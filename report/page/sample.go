@@ -23,19 +23,13 @@ func (r View) errorsOf() string {
 	return "privacy noise" + words.When(r.Guarantee.Sample != "", " and secret sample")
 }
 
-// AttributeLoss explains the rows of the losses of attributes, and how these can be larger than the loss of the whole
-// release.
+// AttributeLoss explains the rows of the losses of attributes.
 func (r View) AttributeLoss() string {
 	l, g := r.In(), r.Guarantee
 	return l.Text("Each row bounds how much one attribute of a %s can change what is published: it is the loss if "+
 		"only that value changes, and everything else about this %[1]s and all others is known. The last row is for "+
 		"the whole %[1]s.",
 		g.Protects) +
-		words.Either(g.Sample != "", " "+l.Text("All losses are stated as if everyone were drawn for the sample."),
-			words.When(g.Neighbours == "add-remove",
-				" "+l.Text("That row compares the data with and without the %s. A changed value counts as one %[1]s "+
-					"removed and another added, so an attribute can lose more than that row says.",
-					g.Protects)+" "+r.recordLoss())) +
 		" " + words.Either(len(r.Microdata) > 0,
 		l.Text("The column “tables” counts the tables in which the attribute decides where, or whether, a row "+
 			"counts. Microdata that contain the attribute count as a table. Figures that are computed from its "+
@@ -44,6 +38,24 @@ func (r View) AttributeLoss() string {
 			"counts. Figures that are computed from its values add to the loss, but not to this number.")) +
 		words.When(len(r.Models) > 0, " "+l.Text("A model counts as a table.")) + " " +
 		l.Text("All losses are rounded up.")
+}
+
+// LargerLoss says why the loss of an attribute can be larger than the loss of the whole release; "" if it cannot.
+func (r View) LargerLoss() string {
+	l, g := r.In(), r.Guarantee
+	if g.Neighbours != "add-remove" {
+		return ""
+	}
+	if g.Sample != "" {
+		return l.Text("An attribute can have a larger ε than the whole release, for two reasons. The losses of "+
+			"attributes are stated for a %s who is in the sample, while the ε of the whole release counts on it being "+
+			"secret who is. And a changed value counts as one %[1]s removed and another added, while the whole "+
+			"release is about one step: a %[1]s in the data or not.",
+			g.Protects)
+	}
+	return l.Text("An attribute can lose more than the whole release, because a changed value is a larger step than a "+
+		"%s who is in the data or not: it counts as one %[1]s removed and another added.",
+		g.Protects) + " " + r.recordLoss()
 }
 
 // recordLoss bounds the loss if the whole record of a unit changes, where neighbours add or remove a unit: that is a

@@ -41,8 +41,7 @@ func Terminal(r *report.Report, look screen.Look, folder string, all bool) []byt
 		p.Paragraph(s, screen.Plain)
 	}
 	p.Heading("Error")
-	p.Paragraph(r.Accuracy.Sentence, screen.Plain)
-	for _, s := range append(v.singleColumnTexts(), r.Accuracy.More...) {
+	for _, s := range append(v.HowClose(), r.Accuracy.More...) {
 		p.Paragraph(s, screen.Plain)
 	}
 	v.terminalBudget(p)

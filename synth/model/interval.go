@@ -4,14 +4,14 @@ package model
 
 import "math"
 
-// Interval is an estimate with its 95 % interval.
+// Interval is an estimate with its 95% interval.
 type Interval struct {
 	Estimate float64 `json:"estimate"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 }
 
-// quantile95 is the normal quantile of a two-sided 95 % interval.
+// quantile95 is the normal quantile of a two-sided 95% interval.
 const quantile95 = 1.959963984540054
 
 // shareInterval returns the share of hits among hits and misses, both noisy with known variances. It returns nil if

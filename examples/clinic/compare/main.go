@@ -95,7 +95,7 @@ func reportedAUC(path string) (string, error) {
 		return "", err
 	}
 	if a := m.Performance.AUC; a != nil {
-		return fmt.Sprintf("%.3f (95 %%: %.3f to %.3f)", a.Estimate, a.Low, a.High), nil
+		return fmt.Sprintf("%.3f (95%%: %.3f to %.3f)", a.Estimate, a.Low, a.High), nil
 	}
 	return "too few rows for the noise", nil
 }

@@ -1,7 +1,6 @@
 package words
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -75,21 +74,5 @@ func TestBoundsOfAColumnLineUp(t *testing.T) {
 	f := FormOfLosses(losses)
 	if got, want := written(losses[:3], f.UpExact), []string{"1.0000", "0.3334", "0.2524"}; !slices.Equal(got, want) {
 		t.Errorf("losses are written %q, want %q", got, want)
-	}
-}
-
-// A figure with a power of ten keeps its own form.
-func TestFiguresWithIntervalsShareAForm(t *testing.T) {
-	var forms []Form
-	for _, v := range []struct{ figure, low, high float64 }{
-		{12.1, 10.4, 13.9}, {20.52, 20.31, 20.73}, {2.5e9, 2.4e9, 2.6e9},
-	} {
-		forms = append(forms, FormOf(v.figure, &v.low, &v.high))
-	}
-	common := FormOfFigures(forms)
-	got := fmt.Sprint(forms[0].In(common).Nearest(12.1), " ", forms[1].In(common).Nearest(20.52), " ",
-		forms[2].In(common).Nearest(2.5e9))
-	if want := "12.10 20.52 2.50e9"; got != want {
-		t.Errorf("written %q, want %q", got, want)
 	}
 }

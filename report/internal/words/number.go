@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dprelease/dprelease/budget"
+	"github.com/dprelease/dprelease/internal/screen"
 	"github.com/dprelease/dprelease/plan/describe"
 )
 
@@ -42,16 +43,6 @@ func Rat(text string) string {
 func Exact(text string) *big.Rat {
 	r, err := budget.ParseRat(text)
 	if err != nil {
-		return nil
-	}
-	return r
-}
-
-// Shortest returns the shortest decimal that is read as a float, which is how it is written in JSON; nil if it is not
-// finite.
-func Shortest(v float64) *big.Rat {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
-	if !ok {
 		return nil
 	}
 	return r
@@ -128,7 +119,7 @@ func Relative(v float64) string { return budget.DecimalNearest(float64(100*v), 2
 
 // Level writes a confidence as a percentage, rounded down to one decimal.
 func Level(v float64) string {
-	r := Shortest(v)
+	r := screen.Shortest(v)
 	if r == nil {
 		return "–"
 	}

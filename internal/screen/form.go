@@ -1,6 +1,7 @@
-package words
+package screen
 
-// This file writes a figure with the ends of its interval, so that the three are read together.
+// This file writes a figure with the ends of its interval, so that the three are read together: in the report, and as
+// show and query print them.
 
 import (
 	"math"
@@ -24,8 +25,7 @@ type Form struct {
 
 // FormOf returns the form of a figure and its interval: with as many decimals as show two significant digits of the
 // interval's width, and none for a whole figure whose interval is at least 1 wide. There are never exactly three
-// decimals, which can be mistaken for thousands next to numbers in groups of three digits. An end is nil if there is
-// none; without a width that of a tenth of the figure is used.
+// decimals ([WithoutThree]). An end is nil if there is none; without a width that of a tenth of the figure is used.
 func FormOf(figure float64, low, high *float64) Form {
 	width := math.Abs(figure / 10)
 	if low != nil && high != nil && *high > *low {
@@ -46,7 +46,8 @@ func FormOf(figure float64, low, high *float64) Form {
 	for step := 10.0; width < step && f.decimals < mostDecimals; step /= 10 {
 		f.decimals++
 	}
-	return f.atLeast(f.decimals)
+	f.decimals = WithoutThree(f.decimals)
+	return f
 }
 
 // isWhole reports whether a number is whole.
@@ -93,6 +94,74 @@ func (f Form) writeExact(r *big.Rat, round func(*big.Rat) *big.Int) string {
 		digits = strings.Repeat("0", missing) + digits
 	}
 	point := len(digits) - f.decimals
-	return When(n.Sign() < 0, "−") + budget.GroupDigits(digits[:point]) + When(f.decimals > 0, "."+digits[point:]) +
-		When(f.power > 0, "e"+strconv.Itoa(f.power))
+	text := budget.GroupDigits(digits[:point])
+	if f.decimals > 0 {
+		text += "." + digits[point:]
+	}
+	if f.power > 0 {
+		text += "e" + strconv.Itoa(f.power)
+	}
+	if n.Sign() < 0 {
+		text = "−" + text
+	}
+	return text
+}
+
+// Shortest returns the shortest decimal that is read as a float, which is how it is written in JSON; nil if it is not
+// finite.
+func Shortest(v float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	if !ok {
+		return nil
+	}
+	return r
+}
+
+// FormOfFigures returns the form of figures below one another, given the form of each with its interval: with the most
+// decimals of all.
+func FormOfFigures(forms []Form) (common Form) {
+	for _, f := range forms {
+		if f.power == 0 {
+			common.decimals = max(common.decimals, f.decimals)
+		}
+	}
+	return common
+}
+
+// In returns the form of one of the figures of a common form: its own if it is written with a power of ten.
+func (f Form) In(common Form) Form {
+	if f.power > 0 {
+		return f
+	}
+	return common
+}
+
+// Percentage writes a part of 1. A part below 1 is never written as 100%.
+func (f Form) Percentage(part float64) string {
+	text := f.Nearest(float64(100 * part))
+	if part < 1 && strings.HasPrefix(text, "100") {
+		return ">99.9%"
+	}
+	return text + "%"
+}
+
+// Level writes a confidence, rounded down.
+func (f Form) Level(v float64) string {
+	r := Shortest(v)
+	if r == nil {
+		return "–"
+	}
+	return f.writeExact(r.Mul(r, big.NewRat(100, 1)), floor) + "%"
+}
+
+// FormWith returns the form with a number of decimals, as far as that is from 0 to 12.
+func FormWith(decimals int) Form { return Form{decimals: min(max(decimals, 0), mostDecimals)} }
+
+// WithoutThree returns a number of decimals, or four instead of three: three decimals can be mistaken for thousands
+// next to numbers in groups of three digits.
+func WithoutThree(decimals int) int {
+	if decimals == 3 {
+		return 4
+	}
+	return decimals
 }

@@ -1,6 +1,7 @@
-package words
+package screen
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -39,5 +40,21 @@ func TestFiguresAreWrittenWithTheirIntervals(t *testing.T) {
 	}
 	if got := FormOf(math.NaN(), nil, nil).Nearest(math.NaN()); got != "–" {
 		t.Errorf("no number is written as %s", got)
+	}
+}
+
+// A figure with a power of ten keeps its own form.
+func TestFiguresWithIntervalsShareAForm(t *testing.T) {
+	var forms []Form
+	for _, v := range []struct{ figure, low, high float64 }{
+		{12.1, 10.4, 13.9}, {20.52, 20.31, 20.73}, {2.5e9, 2.4e9, 2.6e9},
+	} {
+		forms = append(forms, FormOf(v.figure, &v.low, &v.high))
+	}
+	common := FormOfFigures(forms)
+	got := fmt.Sprint(forms[0].In(common).Nearest(12.1), " ", forms[1].In(common).Nearest(20.52), " ",
+		forms[2].In(common).Nearest(2.5e9))
+	if want := "12.10 20.52 2.50e9"; got != want {
+		t.Errorf("written %q, want %q", got, want)
 	}
 }
