@@ -38,7 +38,7 @@ func TestFormsByName(t *testing.T) {
 	for name, want := range map[string]string{
 		"age": "integer", "Age": "integer", "age_band": "values", "wait minutes": "integer", "waitMinutes": "integer",
 		"date of visit": "date", "seen_on": "date", "SeenOn": "date", "Geburtsdatum": "date", "update": "values",
-		"candidate": "values", "language": "values", "pay": "integer", "payer": "values", "Alter": "integer",
+		"candidate": "values", "language": "values", "income": "values", "visits": "integer", "Alter": "integer",
 		"age group": "values", "days": "integer", "holidays": "values", "date": "date",
 	} {
 		path := filepath.Join(t.TempDir(), "t.csv")

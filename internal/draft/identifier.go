@@ -36,11 +36,12 @@ var (
 		`^` + unitPart + `$|(^|_)` + unitPart + `_?code$`)
 )
 
-// Names that say that a column has dates, or numbers.
+// Names of columns with dates, and with whole numbers. Sums of money are not among them: they often come in classes, or
+// with cents.
 var (
 	dateName   = regexp.MustCompile(`(^|_)(date|birthday|dob|(seen|born|opened|closed|begun|ended)_(on|at))($|_)|datum$`)
 	numberName = regexp.MustCompile(`(^|_)(age|alter|years?|jahre|days|tage|hours|stunden|minutes|minuten|weeks|wochen|` +
-		`visits|besuche|children|kinder|income|einkommen|wage|salary|pay|lohn|gehalt|amount|betrag)$`)
+		`visits|besuche|children|kinder)$`)
 )
 
 // suggestsDate reports whether the name of a column says that it has dates.
