@@ -463,11 +463,12 @@ spent      ε = 2      33.4%
 reserved   ε = 1/3    5.6%
 left       ε = 11/3   61.1%
 
-date         state       cost      plan           release
-2026-03-02   debited     ε = 2     0123456789ab   labour-2026q1
-2026-03-02   reserved    ε = 1/3   fedcba987654   labour-2026q2
-2026-03-02   cancelled   ε = 1     aa0000000000   trial
+date         state       cost                    plan           release
+2026-03-02   debited     ε = 2                   0123456789ab   labour-2026q1
+2026-03-02   reserved    ε = 1/3                 fedcba987654   labour-2026q2
+2026-03-02   cancelled   none; asked for ε = 1   aa0000000000   trial
 What is reserved counts against the cap until its release is finished (run it again) or cancelled.
+What is cancelled cost nothing: it ended before its debit, and its reservation was given back.
 What is debited is spent; its release is not finished: run it again, and it resumes at no further cost.
 
 As of entry 6 of the ledger, head ` + s.Head + `.

@@ -331,14 +331,20 @@ func (s Statement) writeReleases(b *strings.Builder) {
 	fmt.Fprintln(w, "date\tstate\tcost\tplan\trelease")
 	states := map[State]bool{}
 	for _, p := range s.Releases {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, inWords(p.Cost.Cost, false), shortHash(p.PlanHash),
-			p.inWords(s.Account))
+		cost := inWords(p.Cost.Cost, false)
+		if p.State == Cancelled {
+			cost = "none; asked for " + cost
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Date, p.State, cost, shortHash(p.PlanHash), p.inWords(s.Account))
 		states[p.State] = true
 	}
 	w.Flush()
 	if states[Reserved] {
 		b.WriteString("What is reserved counts against the cap until its release is finished (run it again) or " +
 			"cancelled.\n")
+	}
+	if states[Cancelled] {
+		b.WriteString("What is cancelled cost nothing: it ended before its debit, and its reservation was given back.\n")
 	}
 	if states[Debited] {
 		b.WriteString("What is debited is spent; its release is not finished: run it again, and it resumes at no " +

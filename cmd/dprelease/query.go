@@ -16,16 +16,18 @@ func (a *app) queryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "query FOLDER… --by ATTRIBUTES --where ATTRIBUTE=CODES",
 		Short: "Answer a question that no table shows, from one or several releases, with its exact error",
-		Long: `Count the rows that meet all conditions, for every combination of the attributes,
-from the measurements of a published folder: the answers are sums of published
-cells, each with its standard error and interval. An attribute is a column, or
-column.level. A condition may list several codes, separated by commas; 18..24 stands
+		Long: `Count the rows that meet all conditions, for every combination of the attributes, or
+take the sum or the mean of a column over them, from the measurements of a published
+folder: the answers are made of published cells, each with its standard error and
+interval. An attribute is a column, or column.level. A condition may list several codes, separated by commas; 18..24 stands
 for all codes from 18 to 24 in the order of the spec. A query costs no budget and
 reads nothing confidential. The folder must match its manifest. docs/query.md
 explains how the errors are computed.
 
 With --statistic sum=COLUMN or mean=COLUMN, the answer is the sum or mean of a
-column's values. With several folders it is over the rows of all these releases
+column's values. For that, a table of the release must have the column's sum or mean
+(stats: [count, {mean: COLUMN}] in the spec); counts alone do not give them, and
+quantiles do not add up. With several folders it is over the rows of all these releases
 together or, with --each, of each of them. docs/howto/several-releases.md says what
 adds up and what does not.`,
 		Example: `  dprelease query labour-2026q1 --by region --where age.band=25–34,35–44 --where sex=f
@@ -57,7 +59,8 @@ adds up and what does not.`,
 		"condition on the counted rows, ATTRIBUTE=CODES or ATTRIBUTE=FROM..TO; may be repeated, and all must hold")
 	c.Flags().StringVar(&q.Table, "table", "",
 		"confidential table whose rows are counted, if several have these columns")
-	c.Flags().StringVar(&q.Statistic, "statistic", "", "count (the default), sum=COLUMN or mean=COLUMN")
+	c.Flags().StringVar(&q.Statistic, "statistic", "", "count (the default), sum=COLUMN or mean=COLUMN of a column "+
+		"that a table has the sum or the mean of")
 	c.Flags().BoolVar(&each, "each", false,
 		"answer for each release, with a column that names it, instead of for all together")
 	c.Flags().StringVar(&as, "as", as, "form of the answer: text or csv")

@@ -19,8 +19,13 @@ var everyday = []string{"Attribute", "Band", "Bound", "Budget", "Category", "Cel
 	"Office", "Parameter", "Plan", "Question", "Registry", "Release", "Role", "Scale", "Signature", "Source", "Spec",
 	"Statistic", "Table", "Target", "Weight", "Words"}
 
+// notProse matches the parts of a message in which a term is only a name or something to type: a line of the spec that
+// is shown, a list of valid names, a text in backquotes, and a command.
+var notProse = regexp.MustCompile("(?m)^ *[0-9]* \\|.*$|^ *expected: one of .*$|`[^`\n]*`|\\bdprelease( [a-z-]+)+")
+
 // termsIn returns the terms of the glossary that a message uses, the first of them in the order of the message.
 func termsIn(message string) []string {
+	message = notProse.ReplaceAllString(message, "")
 	type use struct {
 		at   int
 		name string

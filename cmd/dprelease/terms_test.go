@@ -7,7 +7,8 @@ import (
 	"github.com/dprelease/dprelease/docs"
 )
 
-// A message points to the terms that it uses, not to keys within a path, and not to everyday words.
+// A message points to the terms that it uses. It does not point to keys within a path, a line of the spec, a list of
+// names or a command, or to everyday words.
 func TestMessagesPointToTheGlossary(t *testing.T) {
 	for message, want := range map[string][]string{
 		`marginals.status.budget: no leaf "headlin" in the budget`: {"leaf"},
@@ -17,6 +18,9 @@ func TestMessagesPointToTheGlossary(t *testing.T) {
 		"a leaf.":                    {"leaf"},
 		"the file leaf.csv is empty": nil,
 		"nothing to explain":         nil,
+		"r.yaml:5:1: x: is empty\n    5 | marginals: {x: []}\n      |            ^\n  expected: a level": {"level"},
+		"unknown key\n  expected: one of tables, holders, marginals":                                     nil,
+		"create it with `dprelease ledger init` or dprelease ledger grant, as its policy says":           {"policy"},
 	} {
 		if got := termsIn(message); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", message, got, want)

@@ -123,7 +123,8 @@ func (b breach) sentence() string {
 		remedy = "correct the data: every row says which unit it belongs to; or leave such rows out, in the spec by " +
 			"unit: {id: " + b.Column + ", null: drop, …}"
 	case kindRows:
-		what, remedy = "the number of rows is outside `expect: {rows: …}`", "complete the files, or correct the rule"
+		what, remedy = "the number of rows is outside `expect: {rows: …}`", "complete the files or, if they are "+
+			"complete, write a wide range in round numbers from what is publicly known (docs/errors.md)"
 		if b.leavesOut {
 			what = "after rows were left out, " + what
 		}

@@ -96,7 +96,8 @@ func (f *csvFile) findColumns(columns []Column) error {
 	if errors.As(err, &missing) && missing.Kind == Missing {
 		// The first line may be data where a header was left out: it is not shown.
 		missing.Message, missing.Detail = "the file has no column of that name"+
-			f.spellingHint(missing.Column)+f.otherDelimiter, missing.Message+"; its first line has "+f.firstNames()
+			f.spellingHint(missing.Column)+f.otherDelimiter+"; its first line has the names ("+f.firstLineCommand()+")",
+			missing.Message+"; its first line has "+f.firstNames()
 	}
 	if err != nil {
 		return err
@@ -131,6 +132,17 @@ func (f *csvFile) spellingHint(column string) string {
 		return "; one is spelled nearly so: correct the name in `from:` or in the unit's `id:`"
 	}
 	return ""
+}
+
+// firstLineCommand returns the command with which people who may see the data print the first line.
+func (f *csvFile) firstLineCommand() string {
+	switch {
+	case f.hasEnding(".gz"):
+		return "gzip -dc FILE | head -1"
+	case f.hasEnding(".zst"):
+		return "zstd -dc FILE | head -1"
+	}
+	return "head -1 FILE"
 }
 
 // firstNames lists the names in the first line, at most 50, for whoever may see the data.

@@ -44,5 +44,5 @@ func Example() {
 	fmt.Println(err.(*source.Error).Message)
 	// Output:
 	// 2 ["f" "m"] ["40" (null)]
-	// the file has no column of that name; one is spelled nearly so: correct the name in `from:` or in the unit's `id:`
+	// the file has no column of that name; one is spelled nearly so: correct the name in `from:` or in the unit's `id:`; its first line has the names (head -1 FILE)
 }

@@ -40,21 +40,23 @@ func Spec(ctx context.Context, path string, codes []string) (string, error) {
 #   numbers      {type: integer, range: [0, 110]}    with levels: {ten: {width: 10}} or {band: {edges: [0, 16, 65]}}
 #   decimals     {type: decimal, range: [0, 9000], levels: {band: {edges: [0, 1000, 5000]}}}
 #   dates        {type: date, range: [2026-01-01, 2026-12-31], levels: {month: {width: month}}}
-# A value outside its domain, or a null, stops the release before anything is spent;
-# unknown: drop or unknown: {as: CATEGORY}, and the same for null:, let it pass.
+#   gaps         {values: [female, male, none], null: {as: none}}   counts missing values as a category of their own
+# A value outside its domain, or a missing one, stops the release before anything is spent; unknown: drop and
+# null: drop leave the row out of every table, and unknown: {as: CATEGORY} counts it.
 # Write a value or a name with a comma, a colon or a # in quotes: values: ["Washington, D.C.", Boston]
 version: 1
 release: %[2]s
-about: {title: "", population: ""}   # decide: what a reader is told
+about: {title: "", population: "", contact: ""}   # decide: what a reader is told
 privacy:
   protects: person         # decide: whom the guarantee is for, as reports will call them
   neighbours: add-remove   # decide: add-remove, or replace if the number of units is public
-  # account: NAME          # decide: the ledger account that pays; without one this is practice
+  account: %[2]s   # decide: the ledger account that pays; without --ledger a run is practice
 budget: {rho: 1/50}        # decide: {rho: …}, {epsilon: …} or {epsilon: …, delta: …}, as the account has it
 tables:
   %[8]s:
     source: {%[3]s: %[4]s%[5]s}
-%[6]s    columns:             # decide: delete the columns that no table needs
+%[6]s    # expect: {rows: [LEAST, MOST]}   # decide: how many rows a complete file has, wide and round: it is public
+    columns:             # decide: delete the columns that no table needs
 `, filepath.Base(path), name, d.Format, quoteYAML(path), draftDialect(d), draftUnit(fields), originText(d, codes),
 		quoteYAML(draftTable(path)))
 	for _, f := range fields {
@@ -62,6 +64,7 @@ tables:
 	}
 	fmt.Fprintf(b, `marginals:
   first: {by: [%s]}   # decide: which tables; the more of them, the less budget for each
+  # means: {by: [CATEGORIES], stats: [count, {mean: NUMBERS}]}   # a mean; docs/howto/gaps.md if values are missing
 `, firstTableColumn(fields, lists))
 	return b.String(), nil
 }
@@ -205,7 +208,13 @@ func draftedColumn(f field, list *codeList) string {
 		domain.Timestamp: "{%stype: timestamp, range: []}   # decide: [first, last], and levels:",
 		domain.Boolean:   `{%svalues: ["false", "true"]}`,
 	}[f.Type]
-	if entry == "" {
+	switch {
+	case entry != "":
+	case suggestsDate(f.Name):
+		entry = "{%stype: date, range: []}   # decide: [first, last], and levels:; or values: [] for codes"
+	case suggestsNumber(f.Name):
+		entry = "{%stype: integer, range: []}   # decide: [least, most], and levels:; or values: [] for codes"
+	default:
 		entry = "{%svalues: []}   # decide: the categories, or a range as above"
 	}
 	return fmt.Sprintf("      %s: "+entry+"\n", quoteYAML(f.column), from)

@@ -33,6 +33,32 @@ func TestIdentifiersByName(t *testing.T) {
 	}
 }
 
+// A name that says what a column has decides the form of its entry, and never its domain.
+func TestFormsByName(t *testing.T) {
+	for name, want := range map[string]string{
+		"age": "integer", "Age": "integer", "age_band": "values", "wait minutes": "integer", "waitMinutes": "integer",
+		"date of visit": "date", "seen_on": "date", "SeenOn": "date", "Geburtsdatum": "date", "update": "values",
+		"candidate": "values", "language": "values", "income": "values", "visits": "integer", "Alter": "integer",
+		"age group": "values", "days": "integer", "holidays": "values", "date": "date",
+	} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte("pid,"+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text, err := Spec(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form := map[string]string{"integer": "type: integer, range: []}", "date": "type: date, range: []}",
+			"values": "values: []}"}[want]
+		_, columns, _ := strings.Cut(text, "not a column to count by\n")
+		entry, _, _ := strings.Cut(columns, "   # decide:")
+		if !strings.HasSuffix(entry, form) {
+			t.Errorf("%s is drafted as %s, want %s", name, entry, form)
+		}
+	}
+}
+
 func TestSpecFromHeader(t *testing.T) {
 	const sure, open = "    unit: {id: ", "    unit: []   # decide: "
 	for _, c := range []struct{ file, header, unit, first, table string }{

@@ -1,6 +1,6 @@
 package draft
 
-// This file tells columns that identify units by their names.
+// This file judges columns by their names: which identify units, and which have dates or numbers.
 
 import (
 	"regexp"
@@ -36,12 +36,30 @@ var (
 		`^` + unitPart + `$|(^|_)` + unitPart + `_?code$`)
 )
 
+// Names of columns with dates, and with whole numbers. Sums of money are not among them: they often come in classes, or
+// with cents.
+var (
+	dateName   = regexp.MustCompile(`(^|_)(date|birthday|dob|(seen|born|opened|closed|begun|ended)_(on|at))($|_)|datum$`)
+	numberName = regexp.MustCompile(`(^|_)(age|alter|years?|jahre|days|tage|hours|stunden|minutes|minuten|weeks|wochen|` +
+		`visits|besuche|children|kinder)$`)
+)
+
+// suggestsDate reports whether the name of a column says that it has dates.
+func suggestsDate(name string) bool { return dateName.MatchString(joinedWords(name)) }
+
+// suggestsNumber reports whether the name of a column says that it has numbers.
+func suggestsNumber(name string) bool { return numberName.MatchString(joinedWords(name)) }
+
+// joinedWords returns the words of a name in lower case, joined by underscores.
+func joinedWords(name string) string {
+	return strings.Join(wordParts.FindAllString(
+		strings.ToLower(wordBreak.ReplaceAllString(norm.NFC.String(name), "${1} ${2}")), -1), "_")
+}
+
 // identifies judges a column by its name: "person_id", "Person no", "customerNumber", "pid" and "Kundennummer" are ids,
 // and "house number", "person" and "patient code" may be.
 func identifies(name string) identity {
-	words := wordParts.FindAllString(strings.ToLower(wordBreak.ReplaceAllString(norm.NFC.String(name), "${1} ${2}")),
-		-1)
-	switch joined := strings.Join(words, "_"); {
+	switch joined := joinedWords(name); {
 	case sureName.MatchString(joined):
 		return surelyID
 	case likeName.MatchString(joined):

@@ -148,6 +148,11 @@ func (a *resolvedQuestion) findAttribute(name string) (spec.Attribute, *domain.L
 func (a *resolvedQuestion) notCounted(name string) error {
 	for _, t := range a.plan.Tables {
 		for _, f := range t.Figures {
+			if f.Name == name && f.Sums != "" && f.Column != "" {
+				return fmt.Errorf("%s is a figure of table %s, and rows are not counted by it: for the mean or the sum "+
+					"of its column over cells of your choice, give --statistic mean=%[3]s or --statistic sum=%[3]s; the "+
+					"cells of the table are in %[4]s", name, t.Path, f.Column, t.File())
+			}
 			if f.Name == name {
 				return fmt.Errorf("%s is a figure of table %s: questions are about counts, and figures of cells do "+
 					"not add up to figures of other cells; read it there (%s)", name, t.Path, t.File())
@@ -156,7 +161,8 @@ func (a *resolvedQuestion) notCounted(name string) error {
 	}
 	for _, t := range a.plan.Release().Tables {
 		if c := t.Column(name); c != nil && c.Domain == nil {
-			return fmt.Errorf("column %s has no categories to count by: there are statistics of it in the tables alone", name)
+			return fmt.Errorf("column %s has no categories to count by: the tables have statistics of it; where one is "+
+				"its mean or its sum, ask for that by --statistic mean=%[1]s or sum=%[1]s", name)
 		}
 	}
 	return nil

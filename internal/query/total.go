@@ -234,12 +234,25 @@ func (c *contribution) withSums(matches []matchingTable, column string) (best ma
 			}
 		}
 		if !slices.Contains(summed, column) {
-			return best, published.NoSuch("column with sums", column, summed)
+			return best, notSummed(c.edition.Plan.Release(), column, summed)
 		}
 		return best, fmt.Errorf("no published table that holds all of this has the sum or the mean of %s%s", column,
 			lack)
 	}
 	return best, nil
+}
+
+// notSummed returns the error for a column of which the release has no sums; summed lists the columns that have some.
+func notSummed(r *spec.Release, column string, summed []string) error {
+	if !slices.ContainsFunc(r.Tables, func(t *spec.Table) bool { return t.Column(column) != nil }) {
+		return published.NoSuch("column with sums", column, summed)
+	}
+	has := ""
+	if len(summed) > 0 {
+		has = " (they have sums of " + strings.Join(summed, ", ") + ")"
+	}
+	return fmt.Errorf("the sum or the mean of %[1]s does not follow from this release: its tables count rows and have no "+
+		"sums of %[1]s%[2]s; a spec asks for them by stats: [count, {mean: %[1]s}]", column, has)
 }
 
 // setCounts computes the rows of a count.

@@ -253,6 +253,7 @@ func TestTotalsRefuse(t *testing.T) {
 		{[]string{first}, "units", "do not add up", nil},
 		{[]string{first}, "median=pay", "do not add up", nil},
 		{[]string{first}, "sum=pya", `did you mean "pay"`, nil},
+		{[]string{first}, "mean=side", "have no sums of side (they have sums of pay, hours)", nil},
 		{[]string{first}, "mean=pay", "range of pay differs", []string{"mode=ride,fly"}},
 	} {
 		_, err := Totals(t.Context(), c.places, Question{By: []string{"side"}, Where: c.where, Statistic: c.statistic},
