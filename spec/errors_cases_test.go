@@ -513,7 +513,7 @@ var errorCases = map[string][]errorCase{
 		one("statistic twice", "stats: [count]", "stats: [count, count]"),
 		one("statistics of what has no value", "stats: [count]",
 			"stats: [count, units, {mean: age, as: mean_age}, {median: age}, {quantiles: age, at: [50%]}]"),
-		one("more that is not built", "stats: [count]",
+		one("much at once", "stats: [count]",
 			"show: {when_count_at_least: 10}, each: region, cells: {above: 40}, target: {margin: 500, confidence: "+
 				"95%, of: each-cell}"),
 		one("cumulative of what is not in by", "stats: [count]", "cumulative: [age]"),
