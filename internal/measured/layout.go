@@ -38,8 +38,8 @@ func decodeAll(f *parquet.File, into *Measured, add func(int64)) error {
 }
 
 func encodeCells(m Measured, planHash, status string) ([]byte, error) {
-	return encodeRows(m, planHash, status, func(i int) sparseFileRow {
-		return sparseFileRow{int64(m.Cells[i]), m.Values.Value(i)}
+	return encodeRows(m, planHash, status, func(i int) sparseRow {
+		return sparseRow{int64(m.Cells[i]), m.Values.Value(i)}
 	})
 }
 
@@ -48,7 +48,7 @@ func decodeAbove(f *parquet.File, into *Measured, add func(int64)) error {
 	m := into.Measurement
 	above := m.Selection.(selection.Above).Threshold
 	into.Cells = []uint64{}
-	return decodeRows(f, f.NumRows(), func(r sparseFileRow) error {
+	return decodeRows(f, f.NumRows(), func(r sparseRow) error {
 		last := len(into.Cells) - 1
 		if r.Cell < 0 || r.Cell >= m.Cells || last >= 0 && into.Cells[last] >= uint64(r.Cell) || r.Value <= above {
 			return errors.New("holds an answer that its measurement does not have")
@@ -62,7 +62,7 @@ func decodeAbove(f *parquet.File, into *Measured, add func(int64)) error {
 // decodeTop reads as many cells as the measurement chooses, each once.
 func decodeTop(f *parquet.File, into *Measured, add func(int64)) error {
 	m, seen := into.Measurement, map[int64]bool{}
-	return decodeRows(f, m.Selection.(selection.Top).Of, func(r sparseFileRow) error {
+	return decodeRows(f, m.Selection.(selection.Top).Of, func(r sparseRow) error {
 		if r.Cell < 0 || r.Cell >= m.Cells || seen[r.Cell] {
 			return errors.New("holds a cell that its measurement does not have, or one twice")
 		}

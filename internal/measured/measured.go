@@ -127,8 +127,8 @@ type row struct {
 	Value int64 `parquet:"value,delta"`
 }
 
-// sparseFileRow is a row in the file of a sparse measurement.
-type sparseFileRow struct {
+// sparseRow is a row in the file of a sparse measurement. The file has the name of the type, as those of other rows have.
+type sparseRow struct {
 	Cell  int64 `parquet:"cell,delta"`
 	Value int64 `parquet:"value,delta"`
 }
