@@ -100,8 +100,7 @@ type missingLedger struct{ place string }
 
 func (e *missingLedger) Error() string {
 	return fmt.Sprintf("no ledger at %s: if it lies on a disk that is not mounted, mount that; for a new one open an "+
-		"account in it with "+
-		"`dprelease ledger init policy.yaml --ledger %[1]s`", e.place)
+		"account in it with `dprelease ledger init policy.yaml --ledger %[1]s`", e.place)
 }
 
 func (e *missingLedger) Unwrap() error { return fs.ErrNotExist }

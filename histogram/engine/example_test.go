@@ -31,8 +31,6 @@ marginals:
 		fmt.Println(engine.Check(r, ".", ""))
 	}
 	// Output:
-	// table register.spells in PostgreSQL (env:REGISTER_URL): the environment variable REGISTER_URL is not set; set it
-	// to the address of the server, postgres://user@host:port/database table register.spells in PostgreSQL
-	// (env:REGISTER_URL): over a network the connection must be encrypted, and lead to that server alone; add
-	// ?sslmode=verify-full to the address, and &sslrootcert=FILE if the server's certificate is of your own authority
+	// table register.spells in PostgreSQL (env:REGISTER_URL): the environment variable REGISTER_URL is not set; set it to the address of the server, postgres://user@host:port/database
+	// table register.spells in PostgreSQL (env:REGISTER_URL): over a network the connection must be encrypted, and lead to that server alone; add ?sslmode=verify-full to the address, and &sslrootcert=FILE if the server's certificate is of your own authority
 }

@@ -130,8 +130,7 @@ func TestSettingsThatSparkRefuses(t *testing.T) {
 	c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	said, err := c.CombinedOutput()
 	want := "this Spark does not let the program set spark.sql.files.ignoreCorruptFiles to false (ValueError), " +
-		"without which " +
-		"values could be read as others; have it set for all, or run the job on a cluster of your own\nUTC\n"
+		"without which values could be read as others; have it set for all, or run the job on a cluster of your own\nUTC\n"
 	if err != nil || string(said) != want {
 		t.Errorf("%v: %s", err, said)
 	}

@@ -13,8 +13,8 @@ import (
 
 // microdataStatement tells a reader who has only the file what its rows are.
 const microdataStatement = "model only: every row is drawn from a model that was fitted to noisy counts; none is a " +
-	"row of the confidential table or belongs to anybody, " +
-	"and no figure from them has an interval, since how far the model is from the truth is not known"
+	"row of the confidential table or belongs to anybody, and no figure from them has an interval, since how far the " +
+	"model is from the truth is not known"
 
 // encodeMicrodata returns a table's microdata as Parquet, with their meaning and that of their release as metadata.
 // Equal input gives equal bytes. Rows that are linked to rows of other tables have a column for it.

@@ -147,8 +147,7 @@ func draftUnit(fields []field) string {
 		switch identifies(f.Name) {
 		case surelyID:
 			return fmt.Sprintf("    unit: {id: %s, max_rows: 1}   # decide: which rows belong to one unit, and how "+
-				"many of them count; "+
-				"the column is named as in the file\n", quoteYAML(f.Name))
+				"many of them count; the column is named as in the file\n", quoteYAML(f.Name))
 		case perhapsID:
 			likely = append(likely, commentText(f.Name))
 		}

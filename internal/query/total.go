@@ -285,8 +285,8 @@ func (c *contribution) setMeans(column string, answers []measured.Measured) erro
 		var one bool
 		if r.centre, r.half, one = totals.Centre(selected); !one {
 			return fmt.Errorf("the range of %s differs between the cells of table %s that would be added up, and the "+
-				"mean over them has no interval: "+
-				"ask by what it depends on, or for sum=%s and the count", column, c.plannedTable().Path, column)
+				"mean over them has no interval: ask by what it depends on, or for sum=%s and the count", column,
+				c.plannedTable().Path, column)
 		}
 		r.value, r.rests = totals.AboutCentre(selected)
 		return nil

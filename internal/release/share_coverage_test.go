@@ -73,8 +73,8 @@ func (s shareSetting) plan(t *testing.T) *compiled.Compiled {
 	}
 	text := "version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: " + s.budget +
 		"\ntables: {t: {source: {csv: t.csv}, unit: row" + weight +
-		", columns: {copy: {type: integer, range: [0, 12499]}, " +
-		"kind: {values: [a, b, c, d, e], levels: {size: {large: [a, b, c], small: [d, e]}}}, sex: {values: [f, m]}}}}\n" +
+		", columns: {copy: {type: integer, range: [0, 12499]}, kind: {values: [a, b, c, d, e], levels: {size: " +
+		"{large: [a, b, c], small: [d, e]}}}, sex: {values: [f, m]}}}}\n" +
 		"marginals: {" + s.marginals + "}\n"
 	r, err := spec.Parse(spec.Source{Name: "release.yaml", Text: text})
 	if err != nil {

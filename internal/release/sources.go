@@ -44,14 +44,14 @@ type PublicIsConfidential struct {
 func (e *PublicIsConfidential) Error() string {
 	if e.Release != "" {
 		return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the release %s counted it as "+
-			"the confidential table %s: nothing was spent; "+
-			"take it out of the spec, and keep the plan file, which holds its content, confidential",
+			"the confidential table %s: nothing was spent; take it out of the spec, and keep the plan file, which "+
+			"holds its content, confidential",
 			screen.Quoted(e.File),
 			e.Release, e.Table)
 	}
 	return fmt.Sprintf("the plan publishes what it uses of the public file %s, and the confidential table %s is read "+
-		"from it: nothing was spent; "+
-		"take it out of the spec, and keep the plan file, which holds its content, confidential", screen.Quoted(e.File),
+		"from it: nothing was spent; take it out of the spec, and keep the plan file, which holds its content, "+
+		"confidential", screen.Quoted(e.File),
 		e.Table)
 }
 

@@ -19,8 +19,8 @@ import (
 func quantilesPlan(t *testing.T, budget, last, stats string) *plan.Plan {
 	t.Helper()
 	text := fmt.Sprintf("version: 1\nrelease: r\nprivacy: {protects: person, neighbours: add-remove}\nbudget: %s\n"+
-		"tables: {t: {source: {csv: t.csv}, unit: row, "+
-		"columns: {a: {values: [x, y]}, pay: {type: integer, range: [0, %s]}}}}\n"+
+		"tables: {t: {source: {csv: t.csv}, unit: row, columns: {a: {values: [x, y]}, pay: {type: integer, range: "+
+		"[0, %s]}}}}\n"+
 		"marginals: {m: {by: [a], stats: [count, %s]}}\n", budget, last, stats)
 	return plantest.Must(plantest.New(plantest.Must(spec.Parse(spec.Source{Name: "r.yaml", Text: text}))(t)))(t)
 }

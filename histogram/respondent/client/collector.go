@@ -184,16 +184,13 @@ func (q *Question) check(columns map[string][]string, epsilon *big.Rat) error {
 		if c.Length != 0 && (c.Length < 0 || c.Name == "" || len(q.Columns) > 1 || texts != nil || known != nil ||
 			c.Labels != nil || c.Points != 0 || c.Width != 0) {
 			return fmt.Errorf("column %q asks for a text: it must be the only column of a question, with a name and "+
-				"a length of 1 "+
-				"or more, without categories, labels, points and width", c.Name)
+				"a length of 1 or more, without categories, labels, points and width", c.Name)
 		}
-		if c.Length == 0 && (own[c.Name] || len(distinct) != len(texts) || len(texts) == 0 || seen &&
-			!slices.Equal(known, texts) ||
-			c.Labels != nil && len(c.Labels) != len(texts) ||
+		if c.Length == 0 && (own[c.Name] || len(distinct) != len(texts) || len(texts) == 0 ||
+			seen && !slices.Equal(known, texts) || c.Labels != nil && len(c.Labels) != len(texts) ||
 			c.Points != 0 && (c.Points < 2 || c.Points > int64(len(texts)) || i < len(q.Columns)-1 || c.Width != 0) ||
 			c.Width < 0 || c.Width == 1) {
-			return fmt.Errorf("column %q needs a name of its own, distinct categories, the same in all questions, as "+
-				"many labels "+
+			return fmt.Errorf("column %q needs its own name, distinct categories, the same in all questions, as many labels "+
 				"or none, and a width of 2 or more, or 2 to as many points if it is the last, or neither", c.Name)
 		}
 		own[c.Name], columns[c.Name] = true, texts

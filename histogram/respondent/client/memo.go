@@ -96,8 +96,7 @@ func (c *Collector) Respond(answers map[string]string, memo *Memo, random io.Rea
 			return nil, err
 		}
 	}
-	if c.id == "" || memo == nil || len(memo.Token) > 0 &&
-		(memo.Release != c.Release || memo.Collection != c.Collection) {
+	if c.id == "" || memo == nil || len(memo.Token) > 0 && (memo.Release != c.Release || memo.Collection != c.Collection) {
 		return nil, errors.New("a device needs a collector's file that was read, and a separate memo for each collection")
 	}
 	next, b := *memo, NewBytes(random)
