@@ -1,14 +1,13 @@
 // Command generate writes a made-up nation: states, counties, tracts, block groups and blocks, and the persons who live
 // there. It is the same on every computer, and a part of it can be made without the rest.
 //
-//	go run ./examples/census/generate -dir examples/census/data
+//	go run ./examples/census/generate examples/census/data
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,13 +23,13 @@ func main() {
 	scale := flag.String("scale", "1/1000", "size of the nation: 1 is the United States in 2020, 1/n a part")
 	flag.StringVar(&w.only, "only", "", "make only the area with this `code`, as in geo/blocks.csv")
 	flag.BoolVar(&w.shuffle, "shuffle", false, "write the persons of a state in random order, not by block")
-	flag.StringVar(&w.dir, "dir", filepath.Join("examples", "census", "data"), "`folder` of the files")
 	workers := flag.Int("workers", runtime.GOMAXPROCS(0), "`number` of states that are made at the same time")
 	flag.Parse()
 	var err error
-	if w.nth, err = parseScale(*scale); err == nil && (*workers < 1 || flag.NArg() > 0) {
-		err = fmt.Errorf("want at least one worker, and nothing after the flags")
+	if w.nth, err = parseScale(*scale); err == nil && (*workers < 1 || flag.NArg() != 1) {
+		err = fmt.Errorf("want at least one worker, and the folder of the files after the flags")
 	}
+	w.dir = flag.Arg(0)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(2)
