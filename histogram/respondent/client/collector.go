@@ -190,8 +190,8 @@ func (q *Question) check(columns map[string][]string, epsilon *big.Rat) error {
 			seen && !slices.Equal(known, texts) || c.Labels != nil && len(c.Labels) != len(texts) ||
 			c.Points != 0 && (c.Points < 2 || c.Points > int64(len(texts)) || i < len(q.Columns)-1 || c.Width != 0) ||
 			c.Width < 0 || c.Width == 1) {
-			return fmt.Errorf("column %q needs its own name, distinct categories, the same in all questions, as many labels "+
-				"or none, and a width of 2 or more, or 2 to as many points if it is the last, or neither", c.Name)
+			return fmt.Errorf("column %q needs a name of its own, distinct categories, the same in all questions, as many "+
+				"labels or none, and a width of 2 or more, or 2 to as many points if it is the last, or neither", c.Name)
 		}
 		own[c.Name], columns[c.Name] = true, texts
 		if size = min(size*cmp.Or(c.Points, c.Answers()), mostCategories+1); c.Length > 0 {
