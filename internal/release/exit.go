@@ -17,8 +17,8 @@ type PracticeRefused struct {
 
 func (e *PracticeRefused) Error() string {
 	return fmt.Sprintf("%s\nThis is a practice account (in %s), opened by the first release that used it with room "+
-		"for %d like that one: go on practising in another folder (--out DIR), or configure a ledger (--ledger FILE)",
-		e.Err, e.Ledger, practiceReleases)
+		"for %d like that one: to go on practising, delete that file and what was practised with it, or configure a "+
+		"ledger (--ledger FILE)", e.Err, e.Ledger, practiceReleases)
 }
 func (e *PracticeRefused) Unwrap() error { return e.Err }
 

@@ -218,7 +218,8 @@ func (r *attempt) explainRefusal(err error) error {
 	if closed := new(ledger.Closed); errors.As(err, &closed) {
 		closed.Folder = filepath.Base(r.place)
 	}
-	if r.options.Ledger == "" && (verdict.Has[*ledger.Refused](err) || verdict.Has[*ledger.TermsMismatch](err)) {
+	if r.options.Ledger == "" && (verdict.Has[*ledger.Refused](err) || verdict.Has[*ledger.TermsMismatch](err) ||
+		verdict.Has[*ledger.NameTaken](err)) {
 		return &PracticeRefused{Ledger: account.Practice(r.options.StateDir()), Err: err}
 	}
 	return err
