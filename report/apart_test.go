@@ -44,9 +44,9 @@ func TestTwoCellsDifferFromTheDistanceOfTheirLaw(t *testing.T) {
 	apart := fmt.Sprintf("at least %d apart", want)
 	rule := "Call two counts of one table different only if they are " + apart + ". " +
 		"Noise puts two cells with equal exact counts that far apart at most 5 times in 100. " +
-		"If you picked the two because their counts differ, ask for twice that. " +
+		"If you picked the two because their counts differ, require twice that distance. " +
 		"Cells of two tables or releases, and other figures, differ if their intervals do not touch. " +
-		"That is wrong with a chance of at most 10%."
+		"Two equal figures are taken for different at most 10% of the time."
 	if r.Comparison != rule {
 		t.Errorf("got  %s\nwant %s", r.Comparison, rule)
 	}

@@ -35,7 +35,7 @@ var questions = []question{
 	{asks: "When do cells of two tables or years differ?", part: "When two cells differ",
 		answers: []string{"Cells of two tables or releases, and other figures, differ if their intervals do not " +
 			"touch. " +
-			"That is wrong with a chance of at most 10%"}},
+			"Two equal figures are taken for different at most 10% of the time"}},
 	{asks: "Which tables must not be used?", part: "What not to do with these figures",
 		answers: []string{"Do not use the table", "Do not use a cell on its own "}},
 	{asks: "Which single cells must not be used?", part: "What not to do with these figures",

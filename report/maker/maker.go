@@ -101,8 +101,8 @@ func New(in Input) (*report.Report, error) {
 func statusText(l *language.Language, s report.Status, collected bool) string {
 	switch s {
 	case report.Practice:
-		return l.Text("This is a trial run on the data that the spec names, and nobody has approved it. To publish, " +
-			"run the spec on an account of the office.")
+		return l.Text("This is a trial run on the real data, which nobody has approved. To publish, run the spec on " +
+			"an account of the office.")
 	case report.Rehearsal:
 		return l.Text("This was made from invented rows, drawn at random from the declared categories. It says " +
 			"nothing about anybody, and its figures mean nothing.")

@@ -39,7 +39,7 @@ func Comparison(r *report.Report) string {
 	text += words.When(most > 0, " "+l.Text("Noise puts two cells with equal exact counts that far apart at most %s "+
 		"times in 100.",
 		l.Number(words.InHundred(r.Accuracy.Confidence)))+" "+
-		l.Text("If you picked the two because their counts differ, ask for twice that."))
+		l.Text("If you picked the two because their counts differ, require twice that distance."))
 	return text + words.When(r.FittedSome(),
 		" "+l.Text("In tables whose counts were made to add up, compare the unbiased counts: adding up has moved the "+
 			"published ones.")) + " " + acrossText(r)
@@ -52,10 +52,10 @@ func acrossText(r *report.Report) string {
 	l, both := r.In(), new(big.Rat).Mul(big.NewRat(2, 1), missOf(r))
 	chance, _ := both.Float64()
 	return words.Either(r.IsApproximate(),
-		l.Text("Cells of two tables or releases, and other figures, differ if their intervals do not touch. That is "+
-			"wrong with a chance of about %s.", l.Percent(chance)),
-		l.Text("Cells of two tables or releases, and other figures, differ if their intervals do not touch. That is "+
-			"wrong with a chance of at most %s.", l.Percent(chance)))
+		l.Text("Cells of two tables or releases, and other figures, differ if their intervals do not touch. Two "+
+			"equal figures are taken for different about %s of the time.", l.Percent(chance)),
+		l.Text("Cells of two tables or releases, and other figures, differ if their intervals do not touch. Two "+
+			"equal figures are taken for different at most %s of the time.", l.Percent(chance)))
 }
 
 // missOf returns the probability with which an interval of a count may fail.

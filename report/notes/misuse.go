@@ -22,7 +22,7 @@ func Misuse(r *report.Report) []string {
 		tableWarning(r), cellWarning(r),
 		words.When(sumsAreTooHigh(r), l.Text("Do not add up the column %s: sums over it are too high. Add up "+
 			"%[1]s_unbiased.", r.CountName())),
-		l.Text("Do not try to learn anything about a single %s, nor link the figures with other data to do so.",
+		l.Text("Do not try to learn anything about a single %s, or link the figures with other data to do so.",
 			r.Guarantee.Protects),
 		smallNumberWarning(r),
 		words.When(report.Weighted(r.Tables),
