@@ -95,7 +95,7 @@ func TestPublishByAnotherMethod(t *testing.T) {
 	assertVerifies(t, r.Folder, verify.Options{})
 	report, err := os.ReadFile(filepath.Join(r.Folder, "report.md"))
 	if err != nil || !strings.Contains(string(report),
-		"asked for this model instead of the one of method mst") {
+		"asked for this model instead of a model by method mst") {
 		t.Errorf("the report does not say so (%v)", err)
 	}
 	opt.Methods = nil

@@ -29,6 +29,5 @@ marginals: {pets: {by: [pet]}}
 	fmt.Println(describe.ExpectationOf(language.English, p.Plan(), p.Tables[0]))
 	// Output:
 	// pets 3 discrete-laplace 2
-	// Within ±6 of the exact count 19 times in 20: good to 10% for counts of 60 or more; a count of 6 or less could be
-	// zero. With fewer than 9 rows in town an average cell is smaller than its own noise.
+	// Within ±6 of the exact count 19 times in 20: good to 10% for counts of 60 or more; a count of 6 or less could be zero. With fewer than 9 rows in town an average cell is smaller than its own noise.
 }
