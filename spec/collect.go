@@ -192,7 +192,7 @@ func (r *reader) readCollectedMarginal(t *Table, m *Marginal, n document.Node) {
 	if t == nil || t.Collected == "" {
 		return
 	}
-	r.refuseForRows(n, "budget", "top", "per_unit", "cells")
+	r.refuseForRows(n, "budget", "top", "per_unit", "cells", "each")
 	if ranges := n.Get("ranges"); r.IsSound(ranges) && len(m.Ranges) > 0 && len(m.Ranges)+len(m.Cumulative) > 1 {
 		r.AddProblem(ranges, document.Problem{Message: "ranges, and sums along another attribute, in one question",
 			Expected: fmt.Sprintf("ranges: [%s], and a second marginal for sums along the other attribute",

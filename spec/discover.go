@@ -57,6 +57,7 @@ func (r *reader) checkDiscovers(t *Table, m *Marginal, n document.Node) {
 	r.checkDiscoverBudget(by, name)
 	r.reportConflicts(n, []conflict{
 		{key: "every", why: "it asks for a table for each subset"},
+		{key: "each", why: "it asks for a table for each level"},
 		{key: "cumulative", why: "it counts up along a list of categories, and this table has some groups and not others"},
 		{key: "ranges", why: "it adds up neighbouring categories, and this table has some groups and not others"},
 		{key: "cells", why: "its threshold is of cells that are listed, and here the selection decides what appears"},

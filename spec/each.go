@@ -14,6 +14,9 @@ import (
 // leaf of the marginal's budget within each level that has one, and otherwise one leaf for all.
 func (r *reader) readEach(t *Table, m *Marginal, n document.Node) {
 	at := n.Get("each")
+	if !at.Present() {
+		return
+	}
 	levels := r.levelsOfEach(t, m, at)
 	if levels == nil {
 		return

@@ -87,3 +87,22 @@ func TestEachLevelIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What is asked of one table alone cannot be asked of each level.
+func TestEachLevelOfWhatHasOneTable(t *testing.T) {
+	src := personsByBlock("", ", levels: [state, county]", "{jobs: {each: block, by: [job], stats: [units], "+
+		"per_unit: {groups: 2}}}")
+	src.Text = strings.NewReplacer("rho: 1", "epsilon: 1, delta: 1e-6", "neighbours: replace", "neighbours: add-remove",
+		"unit: row", "unit: {id: who, max_rows: 3}", "sex: {values: [f, m]}",
+		"job: {type: text, values: {discover: {max_length: 20}}}").Replace(src.Text)
+	if _, err := Parse(src); err == nil || !strings.Contains(err.Error(), "it asks for a table for each level") {
+		t.Errorf("groups that nobody listed: %v", err)
+	}
+	src = personsByBlock("", ", levels: [state, county]\n      age: {type: integer, range: [0, 9]}",
+		"{x: {each: block, by: [sex], stats: [{mean: age, as: block}]}}")
+	src.Text = strings.Replace(src.Text, "[state, county]\n      age: {type: integer, range: [0, 9]}}",
+		"[state, county]}\n      age: {type: integer, range: [0, 9]}", 1)
+	if _, err := Parse(src); err == nil || !strings.Contains(err.Error(), "the column block is one of attribute block already") {
+		t.Errorf("a figure with the name of a level: %v", err)
+	}
+}

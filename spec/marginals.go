@@ -24,6 +24,7 @@ func (r *reader) readMarginal(root, n document.Node) {
 	if t != nil {
 		m.Table = t.Name
 		m.By = r.readBy(root, t, n.Get("by"))
+		r.readEach(t, &m, n)
 		r.readAlong(&m, t, n)
 		r.checkDecided(t, &m, n)
 	}
@@ -38,9 +39,7 @@ func (r *reader) readMarginal(root, n document.Node) {
 	r.readCollectedMarginal(t, &m, n)
 	r.checkHeldMarginal(&m, n)
 	m.Weight = r.readWeight(n.Get("weight"))
-	if n.Get("each").Present() && t != nil {
-		r.readEach(t, &m, n)
-	} else {
+	if !n.Get("each").Present() {
 		m.Leaf = r.readLeaf(n)
 	}
 	r.release.Marginals = append(r.release.Marginals, m)

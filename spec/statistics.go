@@ -219,6 +219,10 @@ func (s statReader) checkNames(items []document.Node) {
 		for _, a := range s.marginal.By {
 			owner[a.String()], owner[a.String()+"_label"] = "attribute "+a.String(), "attribute "+a.String()
 		}
+		for _, l := range s.marginal.Each {
+			a := l.Attribute.String()
+			owner[a], owner[a+"_label"] = "attribute "+a, "attribute "+a
+		}
 	}
 	for i, stat := range s.marginal.Stats {
 		item := items[i]

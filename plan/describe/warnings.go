@@ -496,7 +496,7 @@ func hasWeights(p *plan.Plan, leaf string) bool {
 	var first *spec.Marginal
 	for i := range p.Release().Marginals {
 		m := &p.Release().Marginals[i]
-		if m.Leaf != leaf {
+		if !slices.Contains(m.PaidBy(), leaf) {
 			continue
 		}
 		if first == nil {

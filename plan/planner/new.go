@@ -10,6 +10,7 @@ import (
 	"github.com/dprelease/dprelease/plan"
 	"github.com/dprelease/dprelease/plan/adaptive"
 	"github.com/dprelease/dprelease/plan/compiled"
+	"github.com/dprelease/dprelease/plan/describe"
 	"github.com/dprelease/dprelease/plan/fitting"
 	"github.com/dprelease/dprelease/plan/optimise"
 	"github.com/dprelease/dprelease/plan/strategy"
@@ -86,6 +87,10 @@ func passes(r *spec.Release, trace func(pass string, d *draftPlan)) (*draftPlan,
 		return nil, err
 	}
 	done("guarantee", d)
+	// Whatever led to the measurements, they cost no more than is charged, in δ too.
+	if _, err := describe.CostsOf(p); err != nil {
+		return nil, err
+	}
 	if p.Consistent, err = fitting.Consistencies(p, d.tables); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 // MostKinds is the largest number of kinds.
 const MostKinds = 64
 
+// mostAttributes bounds the sets of attributes, each of which has matrices of its own for every area.
+const mostAttributes = 8
+
 // mostCells is the largest number of cells of an area.
 const mostCells = 1 << 24
 
@@ -146,6 +149,9 @@ func New(cells Cells, classes [][]Query, areas []Area) (*Tree, error) {
 func checkCells(c Cells) error {
 	if c.Kinds < 1 || c.Kinds > MostKinds {
 		return fmt.Errorf("%d kinds: expected 1 to %d", c.Kinds, MostKinds)
+	}
+	if len(c.Attributes) > mostAttributes {
+		return fmt.Errorf("%d attributes: expected at most %d", len(c.Attributes), mostAttributes)
 	}
 	n := c.Kinds
 	for _, size := range c.Attributes {

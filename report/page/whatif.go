@@ -256,7 +256,7 @@ func newGoals(p *compiled.Forecast) []goal {
 			}
 		}
 		for _, l := range p.Plan.Leaves {
-			g.Needed = g.Needed || l.Path == m.Leaf && l.Needed
+			g.Needed = g.Needed || slices.Contains(m.PaidBy(), l.Path) && l.Needed
 		}
 		all = append(all, g)
 	}
