@@ -14,8 +14,8 @@ type Method int
 const (
 	// LeastSquares estimates every area from the answers of all areas, by generalised least squares.
 	LeastSquares Method = iota
-	// TopDown estimates each area from its own answers and those of its brothers and sisters, so that they add up to the
-	// estimate of their parent, which stays as it is: nothing flows up.
+	// TopDown estimates each area from its own answers and its siblings', so that they add up to the estimate of
+	// their parent, which stays as it is: nothing flows up.
 	TopDown
 	// OwnAnswers estimates each area from its own answers alone.
 	OwnAnswers
@@ -218,7 +218,8 @@ func (s *Spread) follow(area, child, component int) (follows [][]float64, left g
 	for i := range k {
 		pulledBy := tie.leaning.times(pulled[i])
 		for j := range k {
-			left.covariance.at[i*k+j] += dot(pulledBy, pulled[j]) - dot(leaning[i], pulled[j]) - dot(pulled[i], leaning[j])
+			left.covariance.at[i*k+j] += dot(pulledBy, pulled[j]) - dot(leaning[i], pulled[j]) -
+				dot(pulled[i], leaning[j])
 		}
 	}
 	// N(1 − n·m⁻¹·nᵀ) is what remains unknown.
