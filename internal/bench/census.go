@@ -14,8 +14,8 @@ import (
 // This file holds the errors of a census: those of the published budget of a national one, on areas of equal size, by
 // least squares over all levels, from the top down, and from the answers of each area alone.
 
-// The attributes of the cells of a census: kinds of dwelling times minor or adult are the kinds; Hispanic origin and sets
-// of races the attributes.
+// The attributes of the cells of a census: kinds of dwelling times minor or adult are the kinds; Hispanic origin and
+// sets of races the attributes.
 const (
 	dwellings, ages = 8, 2
 	hispanic        = tree.Axes(1)
@@ -25,9 +25,9 @@ const (
 // The numbers of categories of the two attributes.
 var censusAttributes = []int{2, 63}
 
-// censusLevel is a level of areas: how many each area of the level above has, and the standard deviations of the noise of
-// the queries that are published with the budget of the 2020 census of the United States: of the total, of races, of each
-// small table, and of the tables by Hispanic origin and race, age and race, all three, and all four attributes.
+// censusLevel is a level of areas: how many each area of the level above has, and the standard deviations of the noise
+// of the queries that are published with the budget of the 2020 census of the United States: of the total, of races, of
+// each small table, and of the tables by Hispanic origin and race, age and race, all three, and all four attributes.
 type censusLevel struct {
 	name                                                   string
 	areas                                                  int
@@ -96,8 +96,8 @@ var methodNames = []string{tree.LeastSquares: "least squares", tree.TopDown: "to
 
 // runCensus prints the mean absolute errors of the total and of one cell by Hispanic origin and race, by level.
 func runCensus(ctx context.Context, stdout io.Writer) error {
-	fmt.Fprintln(stdout, "Mean absolute error of an area's total / of one cell by Hispanic origin and race, before counts "+
-		"are made whole: a state of 62 counties, each of 27 tracts of 3 block groups of 25 blocks")
+	fmt.Fprintln(stdout, "Mean absolute error of an area's total / of one cell by Hispanic origin and race, before "+
+		"counts are made whole: a state of 62 counties, each of 27 tracts of 3 block groups of 25 blocks")
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "areas\testimate")
 	for _, l := range censusLevels[1:] {
@@ -141,8 +141,8 @@ func simulateCensus(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\nRoot mean square error of totals from simulated noise, as part of what is expected, %d counties:\n",
-		simulatedCounties)
+	fmt.Fprintf(stdout, "\nRoot mean square error of totals from simulated noise, as part of what is expected, "+
+		"%d counties:\n", simulatedCounties)
 	for _, by := range []tree.Method{tree.LeastSquares, tree.TopDown} {
 		spread := t.Spread(by)
 		level, squares, areas := 0, make([]float64, len(censusLevels)), make([]float64, len(censusLevels))
@@ -187,8 +187,8 @@ func (n noiseAlone) Answer(area, query int) ([]int64, error) {
 	return out, nil
 }
 
-// censusErrors returns the mean absolute errors of an area's total, and of one of its cells by Hispanic origin and race,
-// of normal estimates.
+// censusErrors returns the mean absolute errors of an area's total, and of one of its cells by Hispanic origin and
+// race, of normal estimates.
 func censusErrors(spread *tree.Spread, area int) (total, cell float64, err error) {
 	all := make([]float64, dwellings*ages)
 	for i := range all {

@@ -2,11 +2,12 @@ package tree
 
 import "math"
 
-// This file holds the coordinates in which components come apart: the mean along each attribute, and deviations from it.
+// This file holds the coordinates in which components come apart: the mean along each attribute, and deviations from
+// it.
 
 // basis turns cells of a kind into coordinates and back. The coordinates of an attribute of n categories are its sum
-// divided by √n, and for k = 1 to n−1 the sum of the first k less k times the next, divided by √(k(k+1)) (Helmert). They
-// are orthonormal, so that noise that is independent and of one variance remains so.
+// divided by √n, and for k = 1 to n−1 the sum of the first k less k times the next, divided by √(k(k+1)) (Helmert).
+// They are orthonormal, so that noise that is independent and of one variance remains so.
 type basis struct {
 	sizes []int
 	norms [][]float64 // of each attribute's coordinates, 1/√n and 1/√(k(k+1))
@@ -70,8 +71,8 @@ func helmertBack(x []float64, stride int, norms []float64) {
 	x[0] = later
 }
 
-// componentsOf lists, for each coordinate of an array over some attributes, its component: the attributes along which it
-// is no mean.
+// componentsOf lists, for each coordinate of an array over some attributes, its component: the attributes along which
+// it is no mean.
 func (b basis) componentsOf(axes Axes) []int {
 	out := []int{0}
 	for i, n := range b.sizes {

@@ -75,8 +75,8 @@ func (q Query) groups() int {
 type Area struct {
 	Parent int // its index; −1 for the whole, which is the first area alone
 	Class  int // of the queries that are asked of it
-	// Possible are the kinds that the area may have. They are read of areas without children; any other may have those of
-	// its children.
+	// Possible are the kinds that the area may have. They are read of areas without children; any other may have those
+	// of its children.
 	Possible Kinds
 }
 
@@ -192,8 +192,8 @@ func (t *Tree) QueryOf(area, query int) (q Query, answers int) {
 func (t *Tree) childrenOf(area int) []int32 { return t.children[t.first[area]:t.first[area+1]] }
 
 // ownPrecision returns the precision, over the kinds of an area, of the area's own answers about one component: the sum
-// over its queries of Gᵀ·G, where G adds up kinds of a group, divided by the variance and times the number of categories
-// that are summed up.
+// over its queries of Gᵀ·G, where G adds up kinds of a group, divided by the variance and times the number of
+// categories that are summed up.
 func (t *Tree) ownPrecision(class int, kinds []int, component int) symmetric {
 	p := newSymmetric(len(kinds))
 	for _, q := range t.classes[class] {

@@ -110,8 +110,8 @@ func (s symmetric) invert() (symmetric, [][]float64) {
 	return inverse, null
 }
 
-// orthonormal returns vectors of unit length, at right angles to each other, that span the given ones, followed by those
-// that span all else in n dimensions.
+// orthonormal returns vectors of unit length, at right angles to each other, that span the given ones, followed by
+// those that span all else in n dimensions.
 func orthonormal(n int, of [][]float64) (spanned, rest [][]float64) {
 	all := make([][]float64, 0, n)
 	extend := func(v []float64) bool {

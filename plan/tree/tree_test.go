@@ -268,8 +268,8 @@ func TestEqualsDenseLeastSquares(t *testing.T) {
 	}
 }
 
-// From the top down children add up to the estimate of their parent, and the first area is estimated as if there were no
-// others.
+// From the top down children add up to the estimate of their parent, and the first area is estimated as if there were
+// no others.
 func TestTopDownHoldsTheParent(t *testing.T) {
 	all := Query{Groups: []int{0, 1}, Axes: 1, Variance: 2}
 	total := Query{Groups: []int{0, 0}, Variance: 0.5}

@@ -10,7 +10,7 @@ import (
 )
 
 // This file holds the random streams of areas. Every sum of products is written so that no processor fuses it, and
-// exponentials and logarithms are those of package budget, so that the nation is the same on every processor.
+// exponentials and logarithms come from package budget, so that the nation is the same on every processor.
 
 // stream is the random numbers of one area. It depends only on the seed, what the numbers are for and the area's code.
 type stream struct {
